@@ -1,0 +1,261 @@
+"""The cycle: a snapshot and rules in, one decision for every waiting job out. Pure, and the same bytes every time.
+
+Jobs are looked at in total order (`order`). Each is admitted only with quota and a concrete list of hosts and devices
+in one step, all its replicas or none. One that cannot start is skipped and those behind it may pass: **nothing yet
+protects a large job from being passed for ever** (reservation and backfill come with the depth of the scheduler).
+
+Free capacity and unused quota only shrink during a pass, so that a shape which failed once need not be tried again.
+Explanations are made at the end, so that their numbers are those the pass leaves behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jobs.reasons import Kind, Reason
+from jobs.scheduler.block import Block, Words
+from jobs.scheduler.decision import (
+    Admit,
+    CycleResult,
+    Decision,
+    Estimate,
+    Expire,
+    Never,
+    Notice,
+    Option,
+    Placement,
+    Stats,
+    Wait,
+    Why,
+)
+from jobs.scheduler.explain import Placements
+from jobs.scheduler.fit import Fits
+from jobs.scheduler.forecast import Ledger, Window, forecast
+from jobs.scheduler.grants import Grants
+from jobs.scheduler.holders import Holders
+from jobs.scheduler.order import in_order
+from jobs.scheduler.quota import QuotaBook
+from jobs.scheduler.rules import Rules
+from jobs.scheduler.shape import Shape, Shapes, Way
+from jobs.scheduler.snapshot import Hold, Holding, Snapshot, WaitingJob
+from jobs.scheduler.world import World
+from jobs.states import AllocationState
+
+
+def cycle(snapshot: Snapshot, rules: Rules) -> CycleResult:
+    """The decisions for all waiting jobs, in the order they were taken."""
+    one_pass = _Pass(snapshot, rules)
+    return one_pass.result(one_pass.decide())
+
+
+def evaluate_one(snapshot: Snapshot, rules: Rules, job: WaitingJob) -> Decision:
+    """What the next cycle would decide about `job` if it were submitted as it is, with all others ahead or behind.
+
+    The same pass as `cycle`, explained for this job only.
+    """
+    one_pass = _Pass(snapshot.with_job(job), rules)
+    verdicts = one_pass.decide()
+    (decision,) = one_pass.explained(verdicts, only=job.key)
+    return decision
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What became of one job in the pass, before it is put into words."""
+
+    job: WaitingJob
+    shape: Shape
+    admit: Admit | None = None
+    held: Block | None = None
+    queue: str | None = None  # the pool in whose queue it waits
+    position: int | None = None
+
+
+class _Pass:
+    """One pass over one snapshot; used once."""
+
+    def __init__(self, snapshot: Snapshot, rules: Rules) -> None:
+        self._snapshot, self._rules = snapshot, rules
+        self._words = Words(snapshot.classes)
+        self._world = World.of(snapshot)
+        stale = frozenset(cluster.key for cluster in snapshot.clusters if cluster.stale)
+        self._before = Fits(self._world.copy(), stale)
+        self._fits = Fits(self._world, stale)
+        self._book = QuotaBook(snapshot, self._words)
+        self._grants = Grants(snapshot, self._book, self._words)
+        self._shapes = Shapes(snapshot, self._words, self._world, self._book, self._grants)
+        self._holds = {tenant.key: tenant.hold for tenant in snapshot.tenants}
+        self._queues: dict[str, int] = {}
+        self._taken: list[Holding] = []
+        self._placements = Placements(snapshot, self._words, self._fits, self._before)
+
+    # -- deciding ------------------------------------------------------------------------------------------------
+
+    def decide(self) -> list[_Verdict]:
+        """Go through the queue once and give out what is free."""
+        return [self._decide(job) for job in in_order(self._snapshot.waiting)]
+
+    def _decide(self, job: WaitingJob) -> _Verdict:
+        shape = self._shapes.of(job)
+        if shape.is_never:
+            return _Verdict(job, shape)
+        held = self._held(job)
+        if held is not None or not shape.open_ways:
+            return _Verdict(job, shape, held=held)
+        admit = None if shape.blocked else self._admit(job, shape)
+        if admit is not None:
+            return _Verdict(job, shape, admit)
+        shape.blocked = True
+        queue = shape.open_ways[0].pool.key
+        position = self._queues[queue] = self._queues.get(queue, 0) + 1
+        return _Verdict(job, shape, queue=queue, position=position)
+
+    def _held(self, job: WaitingJob) -> Block | None:
+        """The hold of the job itself, of its project or a team above it, or of its last failed start."""
+        above = (self._holds.get(tenant) for tenant in self._book.path(job.tenant))
+        hold: Hold | None = next((hold for hold in (job.hold, *above) if hold is not None), None)
+        if hold is not None:
+            return Block(hold.reason, hold.facts)
+        if job.not_before_ms is not None and job.not_before_ms > self._snapshot.at_ms:
+            return Block(Reason.BACKED_OFF, {"t": job.not_before_ms, "i": job.attempt})
+        return None
+
+    def _admit(self, job: WaitingJob, shape: Shape) -> Admit | None:
+        for way in shape.open_ways:
+            if self._within_quota(shape, way):
+                for site in self._world.sites[way.pool.key]:
+                    placements = self._fits.place(site, shape.scope, way.demand)
+                    if placements is not None:
+                        return self._enter(job, way, site.cluster, placements)
+        return None
+
+    def _within_quota(self, shape: Shape, way: Way) -> bool:
+        pool = way.pool.key
+        allowed = self._grants.too_many(shape.tenant, pool) is None
+        return allowed and self._book.allows(shape.tenant, pool, way.demand.total)
+
+    def _over_quota(self, shape: Shape, way: Way) -> Block | None:
+        too_many = self._grants.too_many(shape.tenant, way.pool.key)
+        return too_many or self._book.check(shape.tenant, way.pool.key, way.demand.total)
+
+    def _enter(self, job: WaitingJob, way: Way, cluster: str, placements: tuple[Placement, ...]) -> Admit:
+        pool = way.pool.key
+        self._book.charge(job.tenant, pool, way.demand.total)
+        self._grants.count(job.tenant, pool, job.key)
+        ends = None if job.time_limit_ms is None else self._snapshot.at_ms + job.time_limit_ms
+        self._taken += [
+            Holding(
+                allocation=f"{job.key}/{index}",
+                job=job.key,
+                tenant=job.tenant,
+                pool=pool,
+                host=placement.host,
+                state=AllocationState.RESERVED,
+                lines=placement.lines,
+                devices=placement.devices,
+                ends_ms=ends,
+            )
+            for index, placement in enumerate(placements)
+        ]
+        price = way.price_micro_per_hour
+        return Admit(job.key, job.attempt, pool, cluster, way.alternative, placements, price)
+
+    # -- explaining ----------------------------------------------------------------------------------------------
+
+    def result(self, verdicts: list[_Verdict]) -> CycleResult:
+        """All decisions with their reasons, and what the pass did in numbers."""
+        decisions = tuple(self.explained(verdicts))
+        stats = Stats(
+            waiting=len(decisions),
+            admitted=sum(isinstance(decision, Admit) for decision in decisions),
+            never=sum(isinstance(decision, Never) for decision in decisions),
+            expired=sum(isinstance(decision, Expire) for decision in decisions),
+            shapes=len(self._shapes),
+        )
+        return CycleResult(decisions, stats, tuple(_notices(self._snapshot)))
+
+    def explained(self, verdicts: list[_Verdict], only: str | None = None) -> list[Decision]:
+        """The verdicts as decisions. Uses the pass up: the forecast gives back all that is held."""
+        chosen = [verdict for verdict in verdicts if only is None or verdict.job.key == only]
+        shapes = {verdict.shape: None for verdict in chosen if verdict.admit is None}
+        holders = Holders((*self._snapshot.holdings, *self._taken), self._book)
+        whys = {shape: self._why(shape, holders) for shape in shapes}
+        windows = self._windows([shape for shape in shapes if shape.blocked])
+        return [self._decision(verdict, whys, windows) for verdict in chosen]
+
+    def _decision(self, verdict: _Verdict, whys: dict[Shape, Why], windows: dict[Shape, Window]) -> Decision:
+        job, shape = verdict.job, verdict.shape
+        if verdict.admit is not None:
+            return verdict.admit
+        why = whys[shape]
+        if shape.is_never:
+            return Never(job.key, job.attempt, why)
+        if verdict.held is not None:
+            why = Why(verdict.held.reason, verdict.held.facts, options=why.options)
+        if job.max_wait_ms is not None and self._snapshot.at_ms - job.submitted_ms >= job.max_wait_ms:
+            ended = Why(Reason.MAX_WAIT, {"limit": job.max_wait_ms})
+            return Expire(job.key, job.attempt, ended, blocked_by=why)
+        price = shape.ways[0].price_micro_per_hour if shape.ways else None
+        if verdict.queue is None:
+            return Wait(job.key, job.attempt, why, None, None, None, price)
+        total = self._queues[verdict.queue]
+        estimate = _estimate(windows.get(shape), verdict.position)
+        return Wait(job.key, job.attempt, why, verdict.position, total, estimate, price)
+
+    def _why(self, shape: Shape, holders: Holders) -> Why:
+        """The reason of the first way that may start; failing that of the first held one; else of the first."""
+        if shape.nothing is not None:
+            return Why(shape.nothing.reason, shape.nothing.facts)
+        blocks = [(way, way.block or self._block(shape, way)) for way in shape.ways]
+        way, block = min(blocks, key=lambda pair: _permanence(pair[0]))
+        options = tuple(Option(w.pool.key, w.alternative, b.reason, b.facts) for w, b in blocks)
+        held_by = holders.of(way.pool.key, block) if way.block is None else ()
+        return Why(block.reason, block.facts, way.pool.key, way.alternative, options, held_by)
+
+    def _block(self, shape: Shape, way: Way) -> Block:
+        over = self._over_quota(shape, way)
+        return over or self._placements.why_not(way.demand, way.pool, shape.scope)
+
+    def _windows(self, blocked: list[Shape]) -> dict[Shape, Window]:
+        if not self._rules.forecast_steps:
+            return {}
+        ledger = Ledger(self._world, self._book, self._grants)
+        holdings = (*self._snapshot.holdings, *self._taken)
+        steps = self._rules.forecast_steps
+        return forecast(ledger, holdings, blocked, self._could_start, self._snapshot.at_ms, steps)
+
+    def _could_start(self, shape: Shape) -> bool:
+        return any(
+            self._within_quota(shape, way)
+            and any(
+                self._fits.fits(site, shape.scope, way.demand) for site in self._world.sites[way.pool.key]
+            )
+            for way in shape.open_ways
+        )
+
+
+def _permanence(way: Way) -> int:
+    """0 for a way that only waits, 1 for a held one, 2 for one that never can be."""
+    if way.block is None:
+        return 0
+    return 2 if way.block.reason.kind is Kind.NEVER else 1
+
+
+def _estimate(window: Window | None, position: int | None) -> Estimate | None:
+    if window is None:
+        return None
+    return Estimate(window.earliest_ms, window.surely_ms if position == 1 else None)
+
+
+def _notices(snapshot: Snapshot) -> list[Notice]:
+    """Quota cells that name a class or pool nobody knows: shown to administrators, never a crash."""
+    classes = {kind.key for kind in snapshot.classes}
+    pools = {pool.key for pool in snapshot.pools}
+    notices = []
+    for cell in snapshot.cells:
+        facts = {"tenant": cell.tenant, "pool": cell.pool, "class_key": cell.axis.class_key}
+        if cell.axis.class_key not in classes:
+            notices.append(Notice(Reason.CLASS_NOT_FOUND, facts))
+        if cell.pool not in pools:
+            notices.append(Notice(Reason.POOL_NOT_FOUND, facts))
+    return notices

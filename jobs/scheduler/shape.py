@@ -1,0 +1,124 @@
+"""Jobs that differ in nothing that matters to the cycle are one shape, judged once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from jobs.reasons import Kind, Reason
+from jobs.scheduler.block import Block, Words
+from jobs.scheduler.demand import Demand
+from jobs.scheduler.fit import Scope
+from jobs.scheduler.grants import Grants
+from jobs.scheduler.inventory import Inventory
+from jobs.scheduler.price import price_per_hour
+from jobs.scheduler.quota import QuotaBook
+from jobs.scheduler.snapshot import Pool, Snapshot, WaitingJob
+from jobs.scheduler.world import World
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """One alternative in one pool. `block` is what stops it whatever the pass gives out; None: it may start."""
+
+    alternative: str
+    pool: Pool
+    demand: Demand
+    price_micro_per_hour: int | None
+    block: Block | None
+
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """All ways to run jobs of one shape, best first. `blocked` once one of them could not start in this pass."""
+
+    tenant: str
+    scope: Scope
+    ways: tuple[Way, ...]
+    open_ways: tuple[Way, ...]  # those that only wait for room, quota or their turn
+    nothing: Block | None  # why there is no way at all
+    blocked: bool = field(default=False)
+
+    @property
+    def is_never(self) -> bool:
+        """Whether no way could start, however empty the pools were."""
+        blocks = [way.block for way in self.ways] or [self.nothing]
+        return all(block is not None and block.reason.kind is Kind.NEVER for block in blocks)
+
+
+class Shapes:
+    """The shapes of one snapshot, each made when its first job is met."""
+
+    def __init__(
+        self, snapshot: Snapshot, words: Words, world: World, book: QuotaBook, grants: Grants
+    ) -> None:
+        self._snapshot = snapshot
+        self._book, self._grants = book, grants
+        self._pools = {pool.key: pool for pool in snapshot.pools}
+        self._inventory = Inventory(world, words)
+        self._unused = QuotaBook(snapshot, words, unused=True)
+        self._shapes: dict[tuple[object, ...], Shape] = {}
+
+    def __len__(self) -> int:
+        """How many shapes were met."""
+        return len(self._shapes)
+
+    def of(self, job: WaitingJob) -> Shape:
+        """The shape of a job: everything of it but its identity, age and own hold."""
+        key = (
+            job.alternatives,
+            job.tenant,
+            job.pools,
+            job.priority_class,
+            job.time_limit_ms,
+            job.cheapest_first,
+            job.labels,
+            job.excluded_hosts,
+        )
+        known = self._shapes.get(key)
+        if known is None:
+            known = self._shapes[key] = self._make(job)
+        return known
+
+    def _make(self, job: WaitingJob) -> Shape:
+        ways = tuple(self._ways(job))
+        open_ways = tuple(way for way in ways if way.block is None)
+        scope = Scope(tuple(sorted(job.labels)), tuple(sorted(job.excluded_hosts)))
+        return Shape(job.tenant, scope, ways, open_ways, None if ways else self._no_way(job))
+
+    def _no_way(self, job: WaitingJob) -> Block:
+        if not job.alternatives:
+            return Block(Reason.EMPTY_DEMAND, {})
+        return Block(Reason.NO_POOL, {"project": self._book.name(job.tenant)})
+
+    def _ways(self, job: WaitingJob) -> Iterator[Way]:
+        rates = self._snapshot.rates
+        demands = [(alternative.key, Demand(alternative)) for alternative in job.alternatives]
+        priced = [(key, demand, price_per_hour(demand.total, rates)) for key, demand in demands]
+        if job.cheapest_first:
+            priced.sort(key=lambda way: (way[2] is None, way[2] or 0))  # stable; unrated is not free: last
+        for key, demand, price in priced:
+            for pool in job.pools:
+                yield self._way(job, key, demand, price, pool)
+
+    def _way(self, job: WaitingJob, key: str, demand: Demand, price: int | None, pool_key: str) -> Way:
+        pool = self._pools.get(pool_key)
+        if pool is None:
+            missing = Pool(pool_key, pool_key)
+            return Way(key, missing, demand, price, Block(Reason.POOL_NOT_FOUND, {"pool": pool_key}))
+        return Way(key, pool, demand, price, self._standing_block(job, pool, demand))
+
+    def _standing_block(self, job: WaitingJob, pool: Pool, demand: Demand) -> Block | None:
+        """What stops a job whatever is free: first what never can be, then what is held."""
+        return (
+            self._inventory.invalid(demand)
+            or self._inventory.never(demand, pool, tuple(sorted(job.labels)))
+            or self._grants.out_of_bounds(job, pool, demand)
+            or self._unused.check_ever(job.tenant, pool.key, demand.total)
+            or _paused(pool)
+            or self._grants.missing(job.tenant, pool)
+        )
+
+
+def _paused(pool: Pool) -> Block | None:
+    return None if pool.hold is None else Block(pool.hold.reason, pool.hold.facts)

@@ -1,0 +1,290 @@
+"""Free capacity as arrays: what every host could still take, kept current while a pass gives it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.scheduler.snapshot import Axis, Device, DeviceShare, Host, Line, Resource, ResourceClass, Snapshot
+
+Ints = npt.NDArray[np.int64]
+Rows = slice | Ints  # which hosts
+NO_BOUND = np.iinfo(np.int64).max // 4
+MANY = 1 << 30  # pods on a host without a bound: summed over all hosts it still fits
+_BROKEN = (
+    1 << 40
+)  # a broken device counts this much below what is free of it, so that nothing is given from it
+_CPU_BITS = 31
+_CPU_MOST = (1 << _CPU_BITS) - 1
+_Number = TypeVar("_Number", int, Ints)
+
+
+def _tight(devices: _Number, cpu: _Number) -> _Number:
+    """One number that orders by devices first and CPU second; `cpu` must not pass `_CPU_MOST`."""
+    return (devices << _CPU_BITS) + cpu
+
+
+class Site(NamedTuple):
+    """The hosts of one pool in one cluster, which are the rows `start` to `stop` of every host array."""
+
+    number: int
+    pool: str
+    cluster: str
+    start: int
+    stop: int
+
+    @property
+    def rows(self) -> slice:
+        """The rows of this site."""
+        return slice(self.start, self.stop)
+
+
+class DeviceTable:
+    """Every device of one class. `left: int64[host, slot]` are its free parts, below 0 where nothing can be had.
+
+    `exists: bool[host, slot]` tells devices from empty slots, `broken: bool[host, slot]` those out of order.
+    """
+
+    def __init__(self, kind: ResourceClass, devices: list[list[Device]]) -> None:
+        """`devices[host]` are the host's devices of this class, in order."""
+        self.whole, self.divisible = kind.whole, kind.divisible
+        self.keys = [[device.key for device in of_host] for of_host in devices]
+        shape = (len(devices), max(map(len, devices), default=0))
+        self.exists = np.arange(shape[1]) < np.array([len(keys) for keys in self.keys])[:, np.newaxis]
+        self.broken = np.zeros(shape, dtype=np.bool_)
+        self.left: Ints = np.where(self.exists, self.whole, -1).astype(np.int64)
+        for row, of_host in enumerate(devices):
+            for slot, device in enumerate(of_host):
+                if not device.healthy:
+                    self.broken[row, slot] = True
+                    self.left[row, slot] -= _BROKEN
+                self.left[row, slot] -= device.foreign
+
+    def room(self, rows: Rows, amount: int) -> Ints:
+        """How many times each host has `amount`: n whole devices, or a part of one; 0 where it cannot be asked."""
+        left = self.left[rows]
+        if amount % self.whole == 0:
+            whole: Ints = (left == self.whole).sum(axis=1) // (amount // self.whole)
+            return whole
+        if amount > self.whole or not self.divisible:
+            return np.zeros(left.shape[0], dtype=np.int64)
+        parts: Ints = (np.maximum(left, 0) // amount).sum(axis=1)
+        return parts
+
+    def take(self, host: int, amount: int) -> tuple[DeviceShare, ...]:
+        """The devices given for `amount`: whole ones by key, a part from the device it fills best."""
+        left = self.left[host]
+        keys = self.keys[host]
+        if amount % self.whole == 0:
+            chosen = np.flatnonzero(left == self.whole)[: amount // self.whole]
+            left[chosen] = 0
+            return tuple(DeviceShare(keys[slot], self.whole) for slot in chosen.tolist())
+        slot = int(np.where(left >= amount, left, NO_BOUND).argmin())
+        left[slot] -= amount
+        return (DeviceShare(keys[slot], amount),)
+
+    def move(self, host: int, share: DeviceShare, sign: int) -> None:
+        """Give parts back (1) or take them away (-1); a device that is not in the table is left alone."""
+        if share.device in self.keys[host]:
+            self.left[host, self.keys[host].index(share.device)] += sign * share.parts
+
+    def usable(self, rows: Rows = slice(None)) -> Ints:
+        """int64[host]: the free parts of each host; an overcommitted device counts as full."""
+        parts: Ints = np.maximum(self.left[rows], 0).sum(axis=1)
+        return parts
+
+    def with_left(self, left: Ints) -> DeviceTable:
+        """A table of the same devices with other free parts."""
+        twin = object.__new__(DeviceTable)
+        twin.__dict__.update(self.__dict__)
+        twin.left = left
+        return twin
+
+    def mended(self) -> DeviceTable:
+        """An independent table in which every device works."""
+        return self.with_left(self.left + self.broken * _BROKEN)
+
+    def emptied(self) -> DeviceTable:
+        """An independent table in which every device works and is free."""
+        return self.with_left(np.where(self.exists, self.whole, -1).astype(np.int64))
+
+
+class World:
+    """Free capacity of all hosts, in the snapshot's order.
+
+    `free: int64[host, axis]` may be negative where more is held than there is; of devices it counts usable parts.
+    `total` of the same shape is what is in service at all. `slots: int64[host]` are pods still taken.
+    `tight: int64[host]` orders hosts by fewest free devices, then by least free CPU. `changes[site]` is the log
+    of rows that changed, for whoever keeps figures of their own.
+    """
+
+    hosts: tuple[Host, ...]
+    row: dict[str, int]
+    axes: tuple[Axis, ...]
+    column: dict[Axis, int]
+    sites: dict[str, tuple[Site, ...]]
+    site_of: list[Site]
+    tables: dict[Axis, DeviceTable]
+    total: Ints
+    free: Ints
+    slots: Ints
+    tight: Ints
+    changes: list[list[int]]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> World:
+        """The world as it is, less all that is held."""
+        world = cls()
+        world.hosts = snapshot.hosts
+        world.row = {host.key: row for row, host in enumerate(world.hosts)}
+        world._find_sites()
+        world._measure(snapshot)
+        for holding in snapshot.holdings:
+            row = world.row.get(holding.host)
+            if row is not None:
+                world._move(row, holding.lines, holding.devices, holding.pods, -1)
+        return world._settled()
+
+    def copy(self) -> World:
+        """An independent world in the same state, with an empty log."""
+        return self._twin({axis: table.with_left(table.left.copy()) for axis, table in self.tables.items()})
+
+    def mended(self) -> World:
+        """The same with every device working."""
+        return self._twin({axis: table.mended() for axis, table in self.tables.items()})._settled()
+
+    def emptied(self) -> World:
+        """The same with nothing held, nothing foreign and nothing broken: the most that could ever be free."""
+        world = self._twin({axis: table.emptied() for axis, table in self.tables.items()})
+        world.free = self._allocatable.copy()
+        world.slots = self._all_slots.copy()
+        world._settled()
+        world.total = world.free.copy()
+        return world
+
+    def _twin(self, tables: dict[Axis, DeviceTable]) -> World:
+        twin = World()
+        twin.__dict__.update(self.__dict__)
+        twin.tables = tables
+        twin.free, twin.slots, twin.tight = self.free.copy(), self.slots.copy(), self.tight.copy()
+        twin.changes = [[] for _ in self.changes]
+        return twin
+
+    def _find_sites(self) -> None:
+        sites: list[Site] = []
+        for (pool, cluster), hosts in groupby(self.hosts, key=lambda host: (host.pool, host.cluster)):
+            start = sites[-1].stop if sites else 0
+            sites.append(Site(len(sites), pool, cluster, start, start + sum(1 for _ in hosts)))
+        self.site_of = [site for site in sites for _ in range(site.start, site.stop)]
+        self.sites = {pool: tuple(found) for pool, found in groupby(sites, key=lambda site: site.pool)}
+        self.changes = [[] for _ in sites]
+
+    def _measure(self, snapshot: Snapshot) -> None:
+        self.tables = _device_tables(snapshot)
+        plain = {line.axis for host in self.hosts for line in host.allocatable}
+        self.axes = tuple(sorted(plain | self.tables.keys()))
+        self.column = {axis: column for column, axis in enumerate(self.axes)}
+        self._device_columns = [self.column[axis] for axis in self.tables]
+        self._cpu_columns = [c for axis, c in self.column.items() if axis.resource is Resource.CPU]
+        self._allocatable = self._table_of("allocatable")
+        self.free = self._allocatable - self._table_of("foreign")
+        self.total = self._allocatable.copy()
+        for axis, table in self.tables.items():
+            in_service = (table.exists & ~table.broken).sum(axis=1) * table.whole
+            self.total[:, self.column[axis]] = in_service
+        slots = [MANY if host.slots is None else host.slots for host in self.hosts]
+        self._all_slots: Ints = np.array(slots, dtype=np.int64)
+        self.slots = self._all_slots.copy()
+
+    def _table_of(self, field: str) -> Ints:
+        """int64[host, axis]: the lines of one field of the hosts."""
+        amounts = np.zeros((len(self.hosts), len(self.axes)), dtype=np.int64)
+        for row, host in enumerate(self.hosts):
+            for axis, amount in getattr(host, field):
+                if axis in self.column:
+                    amounts[row, self.column[axis]] += amount
+        return amounts
+
+    def _settled(self) -> World:
+        """This world with all that follows from the arrays."""
+        for axis, table in self.tables.items():
+            self.free[:, self.column[axis]] = table.usable()
+        devices = np.maximum(self.free[:, self._device_columns], 0).sum(axis=1)
+        cpu = self.free[:, self._cpu_columns].sum(axis=1)
+        self.tight = _tight(devices, np.clip(cpu, 0, _CPU_MOST))
+        return self
+
+    def room(self, rows: Rows, lines: Sequence[Line]) -> Ints:
+        """How many pods of `lines` each of the hosts could take, never negative."""
+        room = self.slots[rows]
+        for axis, amount in lines:
+            room = np.minimum(room, self._line_room(rows, axis, amount))
+        return np.maximum(room, 0)
+
+    def _line_room(self, rows: Rows, axis: Axis, amount: int) -> Ints | int:
+        table = self.tables.get(axis)
+        if table is not None:
+            return table.room(rows, amount)
+        column = self.column.get(axis)
+        return 0 if column is None else self.free[rows, column] // amount
+
+    def take(self, host: int, lines: Sequence[Line]) -> tuple[DeviceShare, ...]:
+        """Give one pod what it asks on a host that has room for it; the devices it got."""
+        shares: tuple[DeviceShare, ...] = ()
+        for axis, amount in lines:
+            self.free[host, self.column[axis]] -= amount
+            table = self.tables.get(axis)
+            if table is not None:
+                shares += table.take(host, amount)
+        self.slots[host] -= 1
+        self._changed(host)
+        return shares
+
+    def give(self, host: int, lines: Sequence[Line], shares: Iterable[DeviceShare], pods: int = 1) -> None:
+        """Free what pods hold on a host; the exact opposite of `take`."""
+        self._move(host, lines, shares, pods, 1)
+        self._changed(host)
+
+    def _move(
+        self, host: int, lines: Sequence[Line], shares: Iterable[DeviceShare], pods: int, sign: int
+    ) -> None:
+        tables = []
+        for axis, amount in lines:
+            table = self.tables.get(axis)
+            if table is not None:
+                tables.append((self.column[axis], table))
+            elif axis in self.column:
+                self.free[host, self.column[axis]] += sign * amount
+        for share in shares:
+            for _, table in tables:
+                table.move(host, share, sign)
+        for column, table in tables:
+            self.free[host, column] = np.maximum(table.left[host], 0).sum()
+        self.slots[host] += sign * pods
+
+    def _changed(self, host: int) -> None:
+        free = self.free[host].tolist()
+        devices = sum(max(free[column], 0) for column in self._device_columns)
+        cpu = sum(free[column] for column in self._cpu_columns)
+        self.tight[host] = _tight(devices, min(max(cpu, 0), _CPU_MOST))
+        self.changes[self.site_of[host].number].append(host)
+
+
+def _device_tables(snapshot: Snapshot) -> dict[Axis, DeviceTable]:
+    """One table per catalogued device class that any host has; devices of unknown classes cannot be given."""
+    kinds = {kind.key: kind for kind in snapshot.classes if kind.resource is Resource.DEVICE}
+    found: dict[str, list[list[Device]]] = {}
+    for row, host in enumerate(snapshot.hosts):
+        for device in host.devices:
+            if device.class_key in kinds:
+                if device.class_key not in found:
+                    found[device.class_key] = [[] for _ in snapshot.hosts]
+                found[device.class_key][row].append(device)
+    for of_class in found.values():
+        for of_host in of_class:
+            of_host.sort(key=lambda device: device.key)
+    return {Axis(key, Resource.DEVICE): DeviceTable(kinds[key], found[key]) for key in sorted(found)}

@@ -1,0 +1,51 @@
+"""What allocations hold now: by node, by device, and which jobs that is."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import QuerySet, Sum
+
+from jobs.models import Allocation, AllocationLine, DeviceHold, Job
+from jobs.selectors.jobs import jobs_visible_to
+from jobs.states import HOLDS_CAPACITY, AllocationState
+from resources.models import Node
+from tenants import access
+from tenants.access import Actor
+
+_HOLDING = [state.value for state in HOLDS_CAPACITY]
+Axis = tuple[str, str]  # class key, resource
+
+
+def held_by_node(nodes: Iterable[Node]) -> dict[UUID, dict[Axis, int]]:
+    """Base units held on each node by class and resource; what leaked is still held. One query."""
+    rows = (
+        AllocationLine.objects.filter(node__in=[node.pk for node in nodes], allocation__state__in=_HOLDING)
+        .order_by()
+        .values_list("node_id", "class_key", "resource")
+        .annotate(total=Sum("quantity"))
+    )
+    held: dict[UUID, dict[Axis, int]] = {}
+    for node, class_key, resource, total in rows:
+        held.setdefault(node, {})[class_key, resource] = int(total)
+    return held
+
+
+def parts_by_device(node: Node) -> dict[UUID, int]:
+    """Device parts held on each device of the node."""
+    rows = DeviceHold.objects.filter(released=False, line__node=node, line__allocation__state__in=_HOLDING)
+    return {key: int(parts) for key, parts in rows.values_list("device_id").annotate(total=Sum("parts"))}
+
+
+def jobs_on(node: Node, user: Actor, most: int) -> tuple[list[Job], int]:
+    """At most `most` of the jobs that hold something on the node and that the user may see, newest first, and
+    how many others there are."""
+    keys = AllocationLine.objects.filter(node=node, allocation__state__in=_HOLDING).order_by()
+    holding = Job.objects.filter(pk__in=keys.values("allocation__attempt__job_id"))
+    mine = jobs_visible_to(user).filter(pk__in=holding.values("pk"))
+    return list(mine[:most]), holding.count() - mine.count()
+
+
+def leaked(user: Actor) -> QuerySet[Allocation]:
+    """Allocations that were not seen free in time, the longest first."""
+    rows = access.visible(user, Allocation, "job.see").filter(state=AllocationState.LEAKED)
+    return rows.select_related("attempt__job__project", "attempt__cluster").order_by("leaked_at", "id")

@@ -1,0 +1,136 @@
+"""A job's rail: each stage with when it began and why, from its events."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from jobs.models import Attempt, Job, JobEvent
+from jobs.reasons import Reason
+from jobs.states import AllocationState, JobState, RailStage, rail_stage
+from portal.lib import units
+from portal.lib.display import RailStage as Stage
+from portal.lib.display import StageStatus
+
+_ORDER: list[RailStage] = [stage for stage in RailStage if stage is not RailStage.STOPPING]
+
+
+def rail_of(job: Job, attempt: Attempt | None, events: Sequence[JobEvent]) -> list[Stage]:
+    """Stages in order; `stopping` only when it happened. A requeue starts the rail again at queued."""
+    allocation = _worst_allocation(attempt)
+    here = rail_stage(JobState(job.state), allocation, job.archived_at is not None)
+    times = _begun(job, attempt, _of_current_try(events))
+    stages = list(_ORDER)
+    if RailStage.STOPPING in times or here is RailStage.STOPPING:
+        stages.insert(stages.index(RailStage.RELEASING), RailStage.STOPPING)
+    place = stages.index(here)
+    leaked = allocation is AllocationState.LEAKED
+    return [
+        Stage(
+            key=stage.value,
+            label=_label(stage, job, place > index),
+            status=_status(stage, index - place, job, reached=stage in times, leaked=leaked),
+            time=times.get(stage),
+            cause=_cause(stage, job, attempt, times),
+        )
+        for index, stage in enumerate(stages)
+    ]
+
+
+def _worst_allocation(attempt: Attempt | None) -> AllocationState | None:
+    """The furthest from released of the attempt's allocations."""
+    if attempt is None:
+        return None
+    states = {AllocationState(a.state) for a in attempt.allocations.all()}
+    order = (
+        AllocationState.LEAKED,
+        AllocationState.BOUND,
+        AllocationState.RESERVED,
+        AllocationState.RELEASING,
+        AllocationState.RELEASED,
+    )
+    return next((state for state in order if state in states), None)
+
+
+def _of_current_try(events: Sequence[JobEvent]) -> list[JobEvent]:
+    """Events since the job last (re)joined the queue."""
+    starts = [i for i, e in enumerate(events) if e.kind == "state" and e.new == JobState.QUEUED]
+    return list(events[starts[-1] :]) if starts else list(events)
+
+
+def _begun(job: Job, attempt: Attempt | None, events: Sequence[JobEvent]) -> dict[RailStage, datetime]:
+    """When each stage that was reached began."""
+    names = {
+        JobState.QUEUED: RailStage.QUEUED,
+        JobState.ADMITTED: RailStage.ADMITTED,
+        JobState.STARTING: RailStage.STARTING,
+        JobState.RUNNING: RailStage.RUNNING,
+        JobState.STOPPING: RailStage.STOPPING,
+    }
+    times = {RailStage.SELECTED: job.submitted_at}
+    for event in events:
+        if event.kind == "state" and event.new in set(names):
+            times[names[JobState(event.new)]] = event.at
+    if attempt is not None and attempt.number == job.generation and attempt.ended and attempt.stopped_at:
+        times[RailStage.RELEASING] = attempt.stopped_at
+        if attempt.released_at:
+            times[RailStage.RELEASED] = attempt.released_at
+    if job.archived_at:
+        times[RailStage.ARCHIVED] = job.archived_at
+    return times
+
+
+def _status(stage: RailStage, ahead: int, job: Job, *, reached: bool, leaked: bool) -> StageStatus:
+    """`ahead` is how many stages this one lies before (negative) or behind the job's place."""
+    if stage is RailStage.RELEASED and leaked:
+        return "bad"
+    if stage is RailStage.RUNNING and job.state == JobState.FAILED and ahead < 0:
+        return "bad"
+    if stage is RailStage.ARCHIVED and ahead == 0:
+        return "warn" if job.archive_note.startswith("ArchiveFailed") else "done"
+    if ahead >= 0:
+        return "next" if ahead else "now"
+    return "done" if reached or not job.is_final else "next"
+
+
+def _label(stage: RailStage, job: Job, passed: bool) -> str:
+    if stage is RailStage.RUNNING and passed and job.state == JobState.FAILED:
+        return _("Failed")
+    words = {
+        RailStage.SELECTED: _("Selected"),
+        RailStage.QUEUED: _("Queued"),
+        RailStage.ADMITTED: _("Admitted"),
+        RailStage.STARTING: _("Starting"),
+        RailStage.RUNNING: _("Running"),
+        RailStage.STOPPING: _("Stopping"),
+        RailStage.RELEASING: _("Releasing"),
+        RailStage.RELEASED: _("Released"),
+        RailStage.ARCHIVED: _("Archived"),
+    }
+    return words[stage]
+
+
+def _cause(stage: RailStage, job: Job, attempt: Attempt | None, times: dict[RailStage, datetime]) -> str:
+    """A few words: who asked, how long it took, where it went."""
+    if stage is RailStage.SELECTED:
+        return _("by {who}").format(who=job.submitter)
+    if stage is RailStage.ADMITTED and attempt is not None and stage in times:
+        return str(attempt.pool_key)
+    if stage is RailStage.RUNNING and attempt is not None and attempt.started_at and attempt.stopped_at:
+        return units.duration_text(units.milliseconds(attempt.stopped_at - attempt.started_at))
+    if stage is RailStage.STOPPING and job.reason == Reason.CANCELLED_BY_USER:
+        return _("cancelled")
+    if stage is RailStage.ARCHIVED and job.archive_note:
+        return _("nothing to keep") if job.archive_note == "NothingToKeep" else _("failed")
+    return _took(stage, times)
+
+
+def _took(stage: RailStage, times: dict[RailStage, datetime]) -> str:
+    following = {
+        RailStage.QUEUED: RailStage.ADMITTED,
+        RailStage.STARTING: RailStage.RUNNING,
+        RailStage.RELEASING: RailStage.RELEASED,
+    }.get(stage)
+    if following is None or stage not in times or following not in times:
+        return ""
+    return units.duration_text(max(0, units.milliseconds(times[following] - times[stage])))

@@ -1,0 +1,250 @@
+"""The database as the scheduler's Snapshot: a handful of queries, whatever the number of rows."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, Q
+
+from jobs.models import AllocationLine, DeviceHold, Job
+from jobs.reasons import Reason
+from jobs.scheduler import snapshot as s
+from jobs.states import HOLDS_CAPACITY, AllocationState, JobState
+from portal.lib.clock import to_ms
+from portal.lib.localised import localised
+from resources.models import Cluster, Node, Pool, RateVersion, ResourceClass
+from resources.selectors.rates import UNIT_OF, rates_in_force
+from resources.services.record_capacity import is_stale
+from tenants.models import Grant, Project, QuotaCell, Team
+
+
+def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.Snapshot:
+    """All facts of one cycle at `now`. `waiting` replaces the queued jobs (preview adds its candidate)."""
+    jobs = queued_jobs() if waiting is None else waiting
+    return s.Snapshot.of(
+        at_ms=to_ms(now),
+        classes=_classes(),
+        rates=_rates(now),
+        clusters=_clusters(now),
+        pools=tuple(
+            s.Pool(key=p.key, name=localised(p.name, p.key), borrowing=p.borrowing)
+            for p in Pool.objects.all()
+        ),
+        hosts=_hosts(),
+        tenants=_tenants(),
+        cells=_cells(),
+        grants=_grants(),
+        waiting=tuple(waiting_job(job) for job in jobs),
+        holdings=_holdings(),
+    )
+
+
+def queued_jobs() -> Iterable[Job]:
+    """Every job that waits for the cycle."""
+    return Job.objects.filter(state=JobState.QUEUED).order_by("submitted_at", "id")
+
+
+def waiting_job(job: Job) -> s.WaitingJob:
+    """A job in the scheduler's words; works on one that is not saved (preview)."""
+    return s.WaitingJob(
+        key=str(job.pk),
+        tenant=str(job.project_id),
+        pools=tuple(job.pool_keys),
+        alternatives=tuple(alternative(a) for a in job.alternatives),
+        submitted_ms=to_ms(job.submitted_at),
+        priority_class=s.PriorityClass(job.priority_class),
+        priority=job.priority,
+        attempt=job.generation,
+        gang=job.gang,
+        time_limit_ms=job.time_limit_ms,
+        max_wait_ms=job.max_wait_ms,
+        excluded_hosts=tuple(job.excluded_nodes),
+    )
+
+
+def alternative(raw: dict[str, Any]) -> s.Alternative:
+    """One way to run a job, from its stored form."""
+    return s.Alternative(
+        key=raw["key"],
+        pod_sets=tuple(
+            s.PodSet(
+                name=p["name"],
+                count=p["count"],
+                lines=tuple(s.Line(s.Axis(k, s.Resource(r)), amount) for k, r, amount in p["lines"]),
+            )
+            for p in raw["pod_sets"]
+        ),
+    )
+
+
+def _classes() -> tuple[s.ResourceClass, ...]:
+    rows = ResourceClass.objects.filter(retired_at__isnull=True)
+    return tuple(
+        s.ResourceClass(key=c.key, name=localised(c.name, c.key), resource=s.Resource(c.resource))
+        for c in rows
+        if c.resource in set(s.Resource)
+    )
+
+
+def _rates(now: datetime) -> tuple[s.Rate, ...]:
+    return tuple(_rate(row) for row in rates_in_force(now) if row.price_micro is not None)
+
+
+def _rate(row: RateVersion) -> s.Rate:
+    assert row.price_micro is not None
+    return s.Rate(
+        s.Axis(row.class_key, s.Resource(row.resource)), micro=row.price_micro, per=UNIT_OF[row.resource]
+    )
+
+
+def _clusters(now: datetime) -> tuple[s.Cluster, ...]:
+    return tuple(
+        s.Cluster(
+            key=c.key,
+            name=c.name,
+            observed_ms=to_ms(c.last_seen_at) if c.last_seen_at else 0,
+            stale=is_stale(c.last_seen_at, now),
+        )
+        for c in Cluster.objects.exclude(state=Cluster.State.DETACHED)
+    )
+
+
+def _hosts() -> tuple[s.Host, ...]:
+    nodes = (
+        Node.objects.filter(pool__isnull=False)
+        .exclude(cluster__state=Cluster.State.DETACHED)
+        .exclude(stage=Node.Stage.RETIRED)
+        .select_related("cluster", "pool")
+        .prefetch_related("groups__resource_class", "groups__devices")
+    )
+    return tuple(_host(node) for node in nodes)
+
+
+def _host(node: Node) -> s.Host:
+    assert node.pool is not None
+    devices = tuple(
+        s.Device(key=str(device.pk), class_key=group.resource_class.key, healthy=device.healthy)
+        for group in node.groups.all()
+        if group.resource_class is not None
+        for device in group.devices.all()
+    )
+    return s.Host(
+        key=str(node.pk),
+        name=node.name,
+        cluster=node.cluster.key,
+        pool=node.pool.key,
+        allocatable=(
+            s.Line(s.Axis("cpu", s.Resource.CPU), node.cpu_allocatable_milli),
+            s.Line(s.Axis("memory", s.Resource.MEMORY), node.memory_allocatable_bytes),
+        ),
+        devices=devices,
+        blocked=_blocked(node),
+        topology=tuple(node.topology),
+        labels=tuple(sorted((str(k), str(v)) for k, v in node.labels.items())),
+    )
+
+
+def _blocked(node: Node) -> str | None:
+    if node.cluster.state == Cluster.State.PAUSED:
+        return "ClusterPaused"
+    if node.stage != Node.Stage.SCHEDULABLE:
+        return node.reason or str(node.stage).capitalize()
+    return None
+
+
+def _tenants() -> tuple[s.Tenant, ...]:
+    teams = [
+        s.Tenant(key=str(pk), name=name, parent=str(parent) if parent else None)
+        for pk, name, parent in Team.objects.values_list("pk", "name", "parent_id")
+    ]
+    projects = [
+        s.Tenant(key=str(pk), name=name, parent=str(team), hold=_hold(name, reason))
+        for pk, name, team, reason in Project.objects.values_list("pk", "name", "team_id", "held_reason")
+    ]
+    return (*teams, *projects)
+
+
+def _hold(name: str, reason: str) -> s.Hold | None:
+    return s.Hold(reason=Reason.PROJECT_HELD, facts={"project": name, "cause": reason}) if reason else None
+
+
+def _cells() -> tuple[s.QuotaCell, ...]:
+    return tuple(
+        s.QuotaCell(
+            tenant=str(c.team_id or c.project_id),
+            pool=c.pool_key,
+            axis=s.Axis(c.class_key, s.Resource(c.resource)),
+            guarantee=c.guarantee,
+            nominal=c.nominal,
+            ceiling=c.ceiling,
+        )
+        for c in QuotaCell.objects.all()
+    )
+
+
+def _grants() -> tuple[s.Grant, ...]:
+    return tuple(
+        s.Grant(
+            key=str(g.pk),
+            tenant=str(g.team_id or g.project_id),
+            pool=g.pool_key,
+            starts_ms=to_ms(g.valid_from),
+            ends_ms=to_ms(g.valid_to) if g.valid_to else None,
+            priority_ceiling=s.PriorityClass(g.class_ceiling) if g.class_ceiling else None,
+            largest_job=((s.Resource.DEVICE, g.largest_job_parts),)
+            if g.largest_job_parts is not None
+            else (),
+            longest_limit_ms=g.longest_limit_ms,
+            most_at_once=g.most_at_once,
+        )
+        for g in Grant.objects.all()
+    )
+
+
+def _holdings() -> tuple[s.Holding, ...]:
+    """What allocations hold now, one row per allocation and host."""
+    states = [state.value for state in HOLDS_CAPACITY]
+    rows = (
+        AllocationLine.objects.filter(allocation__state__in=states)
+        .annotate(
+            alloc_state=F("allocation__state"),
+            alloc_pool=F("allocation__pool_key"),
+            tenant=F("allocation__project_id"),
+            job=F("allocation__attempt__job_id"),
+            limit=F("allocation__attempt__job__time_limit_ms"),
+            started=F("allocation__attempt__started_at"),
+            admitted=F("allocation__attempt__admitted_at"),
+        )
+        .order_by("allocation_id", "node_id")
+    )
+    shares: dict[tuple[Any, Any], list[s.DeviceShare]] = defaultdict(list)
+    holds = DeviceHold.objects.filter(Q(released=False), line__allocation__state__in=states)
+    for allocation, node, device, parts in holds.values_list(
+        "line__allocation_id", "line__node_id", "device_id", "parts"
+    ):
+        shares[allocation, node].append(s.DeviceShare(str(device), parts))
+    groups: dict[tuple[Any, Any], list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[row.allocation_id, row.node_id].append(row)
+    return tuple(_holding(key, lines, shares.get(key, [])) for key, lines in groups.items())
+
+
+def _holding(key: tuple[Any, Any], lines: list[Any], shares: list[s.DeviceShare]) -> s.Holding:
+    first = lines[0]
+    amounts: dict[s.Axis, int] = defaultdict(int)
+    for line in lines:
+        amounts[s.Axis(line.class_key, s.Resource(line.resource))] += line.quantity
+    begun = first.started or first.admitted
+    return s.Holding(
+        allocation=str(key[0]),
+        job=str(first.job),
+        tenant=str(first.tenant),
+        pool=first.alloc_pool,
+        host=str(key[1]),
+        state=AllocationState(first.alloc_state),
+        lines=tuple(s.Line(axis, amount) for axis, amount in amounts.items()),
+        devices=tuple(shares),
+        pods=len({line.member for line in lines}),
+        ends_ms=to_ms(begun) + first.limit if first.limit is not None else None,
+    )

@@ -1,0 +1,72 @@
+"""Templates as their readers may use them."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from jobs.models import Artifact, JobTemplate, TemplateVersion
+from jobs.params.schema import Schema, read_schema
+from portal.lib.errors import NotFound
+from resources.models import DataSource, ResourceClass
+from resources.models.catalogue import RESOURCE_OF_KIND, Kind
+from tenants import access
+from tenants.access import Actor
+from tenants.models import Project
+
+_NEWEST = Prefetch("versions", TemplateVersion.objects.order_by("-number"), to_attr="newest")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An artifact or data source a user may choose: its id and what it is called."""
+
+    id: str
+    label: str
+
+
+def templates_visible_to(user: Actor) -> QuerySet[JobTemplate]:
+    """Shipped templates and those of the user's projects, that are not retired, with their newest version."""
+    own = access.visible_projects(user, "template.see").values("pk")
+    rows = JobTemplate.objects.filter(Q(project__isnull=True) | Q(project__in=own), retired_at__isnull=True)
+    return rows.prefetch_related(_NEWEST).order_by("created_at", "slug")
+
+
+def newest_version(user: Actor, slug: str) -> TemplateVersion:
+    """The newest version of a visible template. Raises NotFound."""
+    template = templates_visible_to(user).filter(slug=slug).first() if user.is_authenticated else None
+    version = TemplateVersion.objects.filter(template=template).order_by("-number").first() if template else None
+    if version is None:
+        raise NotFound(f"template {slug}")
+    return version
+
+
+def schema_of(version: TemplateVersion) -> Schema:
+    """The typed parameters of a version."""
+    return read_schema(version.spec["params"])
+
+
+def submittable_projects(user: Actor) -> QuerySet[Project]:
+    """Projects the user may submit to."""
+    return access.visible_projects(user, "job.ask").filter(archived_at__isnull=True).select_related("team")
+
+
+def offered_inputs(version: TemplateVersion, project: Project) -> Mapping[str, list[Choice]]:
+    """Per input parameter, what of this project may be chosen, newest first."""
+    return {needed["param"]: _choices(needed["kind"], project) for needed in version.spec["inputs"]}
+
+
+def device_classes() -> QuerySet[ResourceClass]:
+    """Classes whose members are devices."""
+    kinds = [kind for kind in Kind.values if RESOURCE_OF_KIND[kind] == "device"]
+    return ResourceClass.objects.filter(kind__in=kinds, retired_at__isnull=True)
+
+
+def _choices(kind: str, project: Project) -> list[Choice]:
+    if kind == "datasource":
+        teams = [uuid.UUID(key) for key in project.team.path.rstrip(".").split(".")]
+        sources = DataSource.objects.filter(Q(project=project) | Q(team__in=teams))
+        return [Choice(str(s.pk), s.name) for s in sources]
+    rows = Artifact.objects.filter(project=project, kind=kind, deleted_at__isnull=True).select_related("job")[:200]
+    return [Choice(str(a.pk), f"{a.name} · {a.job.name} · {a.created_at:%m-%d %H:%M}") for a in rows]

@@ -1,0 +1,178 @@
+"""One pass over a cluster: compare what should be with what is, and take the next step of each attempt."""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from django.db import transaction
+
+from jobs.models import Attempt
+from jobs.reasons import BY_VALUE, Reason
+from jobs.reconcile import Action, Apply, End, Missing, Progress, Stop, View, decide
+from jobs.selectors.workload import workload_of
+from jobs.services.archive_job import archive_job
+from jobs.services.end_attempt import end_attempt
+from jobs.services.note_progress import note_progress
+from jobs.services.prove_release import prove_release
+from jobs.services.transition import transition
+from jobs.states import FINAL, JobState
+from portal.lib.failpoints import failpoint
+from portal.lib.locks import try_session_lock
+from portal.lib.queue import enqueue
+from resources.drivers.base import Driver, DriverUnavailable, Observation, SeenWorkload, WorkloadRejected
+from resources.models import Cluster
+from resources.selectors.drivers import driver_for
+
+log = logging.getLogger(__name__)
+
+
+def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int:
+    """How many attempts were looked at; 0 also when another pass is under way or the cluster does not answer.
+
+    Level-triggered and idempotent: it may be killed between any two lines and repeated. A workload of ours that no
+    row knows is left alone: it is not proved to be nobody's.
+    """
+    with try_session_lock(f"reconcile:{cluster.pk}") as held:
+        if not held:
+            return 0
+        attempts = list(_open_attempts(cluster))
+        if not attempts:
+            return 0
+        try:
+            driver = driver_for(cluster)
+            observation = driver.observe()
+        except DriverUnavailable as error:
+            log.warning("cluster %s: %s", cluster.key, error.detail)
+            return 0
+        seen = {w.name: w for w in observation.workloads}
+        for attempt in attempts:
+            _guarded(
+                partial(_step, driver, attempt, seen.get(attempt.workload_name), observation, now), attempt
+            )
+    return len(attempts)
+
+
+def _open_attempts(cluster: Cluster) -> list[Attempt]:
+    unfinished = Attempt.objects.filter(cluster=cluster, released_at__isnull=True)
+    unarchived = Attempt.objects.filter(
+        cluster=cluster, ended=True, job__archived_at__isnull=True, job__state__in=[s.value for s in FINAL]
+    )
+    related = ("job__project__team", "job__template_version__template", "cluster")
+    return list((unfinished | unarchived).select_related(*related).order_by("admitted_at", "id").distinct())
+
+
+def _guarded(step: Callable[[], None], attempt: Attempt) -> None:
+    """One attempt's trouble does not stop the others."""
+    try:
+        step()
+    except DriverUnavailable as error:
+        log.warning("attempt %s: %s", attempt.workload_name, error.detail)
+
+
+def _step(
+    driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observation: Observation, now: datetime
+) -> None:
+    if seen is not None and seen.attempt_id != str(attempt.pk):
+        seen = None
+    if not attempt.ended:
+        action = decide(_view_of(attempt), seen, complete=observation.complete, now=now)
+        _act(driver, attempt, seen, action, now)
+    if attempt.ended:
+        if seen is not None and _still_runs(seen):
+            driver.stop(attempt.workload_name, attempt_id=str(attempt.pk), grace_ms=attempt.job.grace_ms)
+        if attempt.released_at is None:
+            prove_release(driver=driver, attempt=attempt, now=now)
+        if attempt.released_at is not None and attempt.job.archived_at is None and attempt.job.is_final:
+            archive_job(driver=driver, attempt=attempt, now=now)
+
+
+def _view_of(attempt: Attempt) -> View:
+    """The attempt in the words of the pure decision."""
+    job = attempt.job
+    return View(
+        state=JobState(job.state),
+        members=len(attempt.placement),
+        gang=job.gang,
+        claimed_at=attempt.admitted_at,
+        started_at=attempt.started_at,
+        stop_to=JobState(job.stop_to) if job.stop_to else None,
+        stop_reason=BY_VALUE.get(job.reason) if job.stop_to else None,
+        time_limit_ms=job.time_limit_ms,
+        grace_ms=job.grace_ms,
+        attempts_left=job.max_attempts - attempt.number,
+        missing_passes=attempt.missing_passes,
+        expires_quietly=job.task_type == "experiment",
+    )
+
+
+def _act(
+    driver: Driver, attempt: Attempt, seen: SeenWorkload | None, action: Action | None, now: datetime
+) -> None:
+    match action:
+        case Apply():
+            _start(driver, attempt, now)
+        case Stop():
+            _stop(driver, attempt, action, now)
+        case Missing():
+            Attempt.objects.filter(pk=attempt.pk).update(missing_passes=attempt.missing_passes + 1)
+        case Progress():
+            note_progress(attempt=attempt, seen=seen, action=action, now=now)
+        case End():
+            end_attempt(attempt=attempt, seen=seen, action=action, now=now)
+        case None:
+            pass
+
+
+def _start(driver: Driver, attempt: Attempt, now: datetime) -> None:
+    """Claim first, then ask: from here on something may exist on the cluster."""
+    job = attempt.job
+    if job.state == JobState.ADMITTED:
+        facts = {"cluster": attempt.cluster.name}
+        if not transition(job=job, to=JobState.STARTING, reason=Reason.START_REQUESTED, facts=facts, now=now):
+            return
+        failpoint("jobs.reconcile.after_claim")
+    if job.state != JobState.STARTING:
+        return
+    try:
+        driver.apply(workload_of(job, attempt))
+    except WorkloadRejected as error:
+        log.warning("cluster %s refused %s: %s", attempt.cluster.key, attempt.workload_name, error.detail)
+        facts = {"cluster": attempt.cluster.name, "detail": error.reason}
+        transition(
+            job=job,
+            to=JobState.FAILED,
+            reason=Reason.REJECTED_BY_CLUSTER,
+            facts=facts,
+            now=now,
+            attempt=attempt,
+        )
+        return
+    failpoint("jobs.reconcile.after_apply")
+    enqueue("jobs.reconcile_cluster", str(attempt.cluster_id))
+
+
+def _stop(driver: Driver, attempt: Attempt, action: Stop, now: datetime) -> None:
+    job = attempt.job
+    if job.state != JobState.STOPPING:
+        with transaction.atomic():
+            moved = transition(
+                job=job,
+                to=JobState.STOPPING,
+                reason=action.reason,
+                facts=action.facts,
+                now=now,
+                stop_to=action.to.value,
+            )
+            if moved:
+                Attempt.objects.filter(pk=attempt.pk).update(stop_asked_at=now)
+        if not moved:
+            return
+        failpoint("jobs.reconcile.after_stop_intent")
+    driver.stop(attempt.workload_name, attempt_id=str(attempt.pk), grace_ms=job.grace_ms)
+
+
+def _still_runs(seen: SeenWorkload) -> bool:
+    return any(
+        member.finished_at is None and member.phase in ("Pending", "Running") for member in seen.members
+    )

@@ -1,0 +1,117 @@
+"""One pass of the scheduler: read the facts, decide, apply."""
+
+import hashlib
+import logging
+import time
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from jobs.models import Cycle, Job
+from jobs.scheduler.cycle import cycle
+from jobs.scheduler.decision import Admit, Decision, Expire, Never, Wait
+from jobs.scheduler.rules import Rules
+from jobs.selectors.explanations import facts_of
+from jobs.selectors.snapshot import load_snapshot
+from jobs.services.admit_job import admit_job
+from jobs.services.record_event import record_event
+from jobs.services.transition import transition
+from jobs.states import JobState
+from portal.lib.failpoints import failpoint
+from portal.lib.locks import try_session_lock
+from portal.lib.queue import enqueue
+from resources.models import Cluster
+
+log = logging.getLogger(__name__)
+LOCK = "jobs.cycle"
+CURRENCY = "points"
+
+
+def run_cycle(*, now: datetime) -> int:
+    """How many jobs were admitted; 0 also when another pass is under way.
+
+    Idempotent: each decision is applied only where the job is still as the snapshot saw it. A kill between any two
+    decisions loses nothing: the next pass reads the facts again.
+    """
+    if not Job.objects.filter(state=JobState.QUEUED).exists():
+        return 0
+    with try_session_lock(LOCK) as held:
+        return _pass(now) if held else 0
+
+
+def _pass(now: datetime) -> int:
+    begun = time.monotonic()
+    snapshot = load_snapshot(now=now)
+    result = cycle(snapshot, Rules())
+    cycle_id = uuid.uuid4()
+    admitted = [d for d in result.decisions if isinstance(d, Admit)]
+    done = [d for d in admitted if _apply_admit(d, now, cycle_id)]
+    changed = _explain(result.decisions, now, cycle_id)
+    for cluster in Cluster.objects.filter(key__in={d.cluster for d in done}):
+        enqueue("jobs.reconcile_cluster", str(cluster.pk))
+    if done or changed:
+        Cycle.objects.create(
+            id=cycle_id,
+            at=now,
+            duration_ms=int((time.monotonic() - begun) * 1000),
+            waiting=result.stats.waiting,
+            admitted=len(done),
+            snapshot_sha256=hashlib.sha256(snapshot.to_json()).hexdigest(),
+        )
+    return len(done)
+
+
+def _apply_admit(decision: Admit, now: datetime, cycle_id: uuid.UUID) -> bool:
+    failpoint("jobs.cycle.before_admit")
+    admitted = admit_job(decision=decision, now=now, cycle_id=cycle_id, currency=CURRENCY)
+    if not admitted:
+        log.info("admission of %s withdrawn: the facts changed since the snapshot", decision.job)
+    failpoint("jobs.cycle.after_admit")
+    return admitted
+
+
+def _explain(decisions: Iterable[Decision], now: datetime, cycle_id: uuid.UUID) -> int:
+    """Leave reason and numbers on every job that did not start; how many of them changed."""
+    waiting = {d.job: d for d in decisions if not isinstance(d, Admit)}
+    changed = 0
+    for job in Job.objects.filter(pk__in=waiting, state=JobState.QUEUED):
+        decision = waiting[str(job.pk)]
+        if isinstance(decision, Expire):
+            transition(
+                job=job,
+                to=JobState.FAILED,
+                reason=decision.why.reason,
+                facts=facts_of(decision),
+                now=now,
+                cycle_id=cycle_id,
+            )
+            changed += 1
+        else:
+            changed += _note(job, decision, now, cycle_id)
+    return changed
+
+
+def _note(job: Job, decision: Wait | Never, now: datetime, cycle_id: uuid.UUID) -> int:
+    """1 when the reason or its numbers changed (an event), else 0; position and estimate move without an event."""
+    reason, facts = decision.why.reason, facts_of(decision)
+    if job.reason == reason and job.facts == facts:
+        return 0
+    told = job.reason != reason or _material(job.facts) != _material(facts)
+    with transaction.atomic():
+        moved = Job.objects.filter(pk=job.pk, state=JobState.QUEUED, generation=job.generation).update(
+            reason=reason, facts=facts, **({"reason_at": now} if told else {})
+        )
+        if moved and told:
+            record_event(
+                job=job, at=now, now=now, kind="reason", reason=reason, facts=facts, cycle_id=cycle_id
+            )
+    return int(bool(moved and told))
+
+
+def _material(facts: dict[str, Any]) -> dict[str, Any]:
+    """The numbers whose change is worth an event."""
+    volatile = {"queue_position", "queue_total", "estimate", "holders", "position", "waiting"}
+    return {name: value for name, value in facts.items() if name not in volatile}

@@ -1,0 +1,101 @@
+"""The one writer of Job.state."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from jobs.models import Attempt, Job
+from jobs.services.move_allocation import move_allocation
+from jobs.services.record_event import record_event
+from jobs.states import FINAL, AllocationState, JobState, may_move
+from portal.lib.failpoints import failpoint
+from tenants.models import User
+
+_ENDS_ATTEMPT = frozenset({JobState.QUEUED, *FINAL})
+
+
+def transition(
+    *,
+    job: Job,
+    to: JobState,
+    reason: str,
+    now: datetime,
+    at: datetime | None = None,
+    facts: Mapping[str, Any] | None = None,
+    attempt: Attempt | None = None,
+    actor: User | None = None,
+    cycle_id: uuid.UUID | None = None,
+    **fields: Any,
+) -> bool:
+    """True when this call moved the job; False when someone else was first, which is no error.
+
+    Checks the table, updates where the state and generation are still the old ones, writes the event and moves
+    what the attempt holds, all in one transaction. `at` is when it happened, `now` when we learnt of it.
+    A move that is not in the table raises ValueError: it is a fault of the caller.
+    """
+    old = JobState(job.state)
+    if not may_move(old, to):
+        raise ValueError(f"{old} -> {to} is not a move")
+    moment = at or now
+    values: dict[str, Any] = {
+        "state": to.value,
+        "reason": str(reason),
+        "facts": dict(facts or {}),
+        "reason_at": moment,
+    }
+    values |= fields
+    if to in FINAL:
+        values["finished_at"] = moment
+    if to is JobState.QUEUED and attempt is not None:
+        values |= {"generation": job.generation + 1, "stop_to": ""}
+    with transaction.atomic():
+        moved = Job.objects.filter(pk=job.pk, state=old.value, generation=job.generation).update(**values)
+        if not moved:
+            return False
+        failpoint("jobs.transition.after_update")
+        record_event(
+            job=job,
+            at=moment,
+            now=now,
+            kind="state",
+            old=old.value,
+            new=to.value,
+            reason=str(reason),
+            facts=facts,
+            attempt=attempt,
+            actor=actor,
+            cycle_id=cycle_id,
+        )
+        if attempt is not None and to in _ENDS_ATTEMPT:
+            _end_attempt(attempt, old=old, reason=reason, facts=facts, moment=moment, now=now)
+    for name, value in values.items():
+        setattr(job, name, value)
+    return True
+
+
+def _end_attempt(
+    attempt: Attempt,
+    *,
+    old: JobState,
+    reason: str,
+    facts: Mapping[str, Any] | None,
+    moment: datetime,
+    now: datetime,
+) -> None:
+    """Close the attempt. What was surely never created is free at once; anything else must be seen free first."""
+    attempt.ended = True
+    attempt.end_reason = str(reason)
+    attempt.end_facts = dict(facts or {})
+    attempt.stopped_at = attempt.stopped_at or moment
+    never_created = old is JobState.ADMITTED
+    if never_created:
+        attempt.released_at = now
+    attempt.save(update_fields=["ended", "end_reason", "end_facts", "stopped_at", "released_at"])
+    to = AllocationState.RELEASED if never_created else AllocationState.RELEASING
+    for allocation in attempt.allocations.all():
+        move_allocation(
+            allocation=allocation, to=to, at=now if never_created else attempt.stopped_at, now=now
+        )

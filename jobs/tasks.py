@@ -1,0 +1,31 @@
+"""Celery's way into jobs: load by id, call the service."""
+
+from celery import shared_task
+
+from jobs.services.archive_unstarted import archive_unstarted
+from jobs.services.reconcile_cluster import reconcile_cluster
+from jobs.services.run_cycle import run_cycle
+from portal.lib.clock import utc_now
+from resources.models import Cluster
+
+
+@shared_task(name="jobs.run_cycle")
+def run_cycle_task() -> None:
+    """One pass of the scheduler."""
+    run_cycle(now=utc_now())
+
+
+@shared_task(name="jobs.reconcile_cluster")
+def reconcile_cluster_task(cluster_id: str) -> None:
+    """One pass over one cluster."""
+    cluster = Cluster.objects.filter(pk=cluster_id).first()
+    if cluster is not None:
+        reconcile_cluster(cluster=cluster, now=utc_now())
+
+
+@shared_task(name="jobs.reconcile_all")
+def reconcile_all_task() -> None:
+    """One pass over every cluster that is not detached; then the jobs that never reached one."""
+    for cluster in Cluster.objects.exclude(state=Cluster.State.DETACHED):
+        reconcile_cluster(cluster=cluster, now=utc_now())
+    archive_unstarted(now=utc_now())

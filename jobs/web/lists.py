@@ -1,0 +1,84 @@
+"""Lists of jobs and services."""
+
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from jobs.models import Job
+from jobs.selectors.jobs import group_counts, jobs_matching
+from jobs.sentences import sentence
+from portal.lib.clock import utc_now
+from portal.lib.display import Link
+from portal.lib.signin import signed_in
+
+PER_PAGE = 50
+
+
+@require_GET
+@signed_in
+def job_list(request: HttpRequest) -> HttpResponse:
+    """Visible jobs, newest first, filtered by state group, text and "mine"."""
+    group, text = request.GET.get("state", ""), request.GET.get("q", "").strip()[:200]
+    mine = request.GET.get("mine") == "1"
+    rows = jobs_matching(request.user, group=group, text=text, mine=mine)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    now = utc_now()
+    context = {
+        "page": page,
+        "rows": [(job, sentence(job.reason, job.facts, now)) for job in page],
+        "links": _links(group_counts(request.user), group, text, mine),
+        "filtered": bool(group or text or mine),
+        "text": text,
+        "now": now,
+    }
+    return render(request, "jobs/list.html", context)
+
+
+@require_GET
+@signed_in
+def service_list(request: HttpRequest) -> HttpResponse:
+    """Inference services: their replicas and addresses."""
+    rows = jobs_matching(request.user, task_type="inference")
+    page = Paginator(rows.prefetch_related("attempts"), PER_PAGE).get_page(request.GET.get("page"))
+    now = utc_now()
+    context = {"page": page, "rows": [_service(job, now) for job in page], "now": now}
+    return render(request, "jobs/services.html", context)
+
+
+def _service(job: Job, now: datetime) -> dict[str, object]:
+    attempts = sorted(job.attempts.all(), key=lambda a: a.number)
+    last = attempts[-1] if attempts else None
+    members = last.members_seen if last and not last.ended else []
+    ready = sum(1 for m in members if m.get("ready_at") and not m.get("finished_at"))
+    return {
+        "job": job,
+        "sentence": sentence(job.reason, job.facts, now),
+        "ready": ready,
+        "wanted": len(last.placement) if last else 0,
+        "addresses": last.addresses if last and not last.ended else [],
+    }
+
+
+def _links(counts: dict[str, int], group: str, text: str, mine: bool) -> list[Link]:
+    words = {
+        "waiting": _("Waiting"),
+        "active": _("Active"),
+        "succeeded": _("Succeeded"),
+        "failed": _("Failed"),
+        "cancelled": _("Cancelled"),
+    }
+
+    def url(state: str, own: bool) -> str:
+        query = {"state": state, "q": text, "mine": "1" if own else ""}
+        return "?" + urlencode({name: value for name, value in query.items() if value})
+
+    links = [Link(_("Mine"), url(group, not mine), current=mine)]
+    return links + [
+        Link(word, url("" if group == key else key, mine), count=counts[key], current=group == key)
+        for key, word in words.items()
+    ]

@@ -1,0 +1,118 @@
+"""New job: one page, with a verdict that follows the form."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from jobs.models import Job, TemplateVersion
+from jobs.selectors.templates import newest_version, submittable_projects
+from jobs.services.preview_job import preview_job
+from jobs.services.submit_job import submit_job
+from jobs.web.forms import NewJobForm
+from jobs.web.verdict import card_of_error, card_of_preview
+from portal.lib.clock import utc_now
+from portal.lib.display import VerdictCard
+from portal.lib.errors import DomainError, Invalid, NotFound
+from portal.lib.signin import signed_in
+from tenants import access
+from tenants.models import Project, User
+
+_KEY_LENGTH = 64
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form; a POST submits it. What is refused comes back with 422, each refusal beside its field."""
+    version = newest_version(request.user, slug)
+    project, again = _project(request), _run_again(request)
+    if project is None:
+        return render(request, "jobs/no_project.html", {"spec": version.spec})
+    if request.method == "GET":
+        form = NewJobForm(version, project, job=again)
+        return _page(request, version, project, form, again)
+    form = NewJobForm(version, project, request.POST)
+    if "check" in request.POST:
+        return _page(request, version, project, form, again, card=_verdict(request, version, project, form))
+    try:
+        job = submit_job(
+            actor=_user(request),
+            project=project,
+            version=version,
+            request=form.request(),
+            now=utc_now(),
+            idempotency_key=request.POST.get("key", "")[:_KEY_LENGTH],
+            run_again_of=again,
+        )
+    except Invalid as error:
+        form.show(error)
+        return _page(request, version, project, form, again, card=card_of_error(error), status=422)
+    return redirect("job_detail", key=job.pk)
+
+
+@require_POST
+@signed_in
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """The verdict for the form as it stands: NOW, WAIT why, NEVER which maximum, with the price per hour."""
+    version = newest_version(request.user, slug)
+    project = _project(request)
+    if project is None:
+        raise NotFound("no project to submit to")
+    card = _verdict(request, version, project, NewJobForm(version, project, request.POST))
+    return render(request, "jobs/verdict.html", {"verdict_card": card})
+
+
+def _verdict(request: HttpRequest, version: TemplateVersion, project: Project, form: NewJobForm) -> VerdictCard:
+    now = utc_now()
+    try:
+        found = preview_job(actor=_user(request), project=project, version=version, request=form.request(), now=now)
+    except DomainError as error:
+        return card_of_error(error)
+    return card_of_preview(found, now)
+
+
+def _page(
+    request: HttpRequest,
+    version: TemplateVersion,
+    project: Project,
+    form: NewJobForm,
+    again: Job | None,
+    *,
+    card: VerdictCard | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "version": version,
+        "spec": version.spec,
+        "project": project,
+        "projects": submittable_projects(request.user),
+        "size": form.size,
+        "params": form.params,
+        "again": again,
+        # One key a form: a second click on the same form gives the same job.
+        "key": request.POST.get("key", "")[:_KEY_LENGTH] or uuid.uuid4().hex,
+        "verdict_card": card,
+    }
+    return render(request, "jobs/new.html", context, status=status)
+
+
+def _project(request: HttpRequest) -> Project | None:
+    """The project named in the form or address, else the first the user may submit to, else None."""
+    raw = request.POST.get("project") or request.GET.get("project")
+    if raw:
+        project = access.fetch(request.user, Project, raw, "project.see", related=("team",))
+        access.require(request.user, "job.ask", project)
+        return project
+    return submittable_projects(request.user).first()
+
+
+def _run_again(request: HttpRequest) -> Job | None:
+    raw = request.GET.get("from") or request.POST.get("from")
+    return access.fetch(request.user, Job, raw, "job.see") if raw else None
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user

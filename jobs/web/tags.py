@@ -1,0 +1,115 @@
+"""Words and amounts of jobs in templates."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from jobs.models import Attempt, Job
+from jobs.sentences import UNIT_OF_RESOURCE
+from jobs.web.usage_panel import ClassUse
+from portal.lib import units
+from portal.lib.localised import localised
+
+register = template.Library()
+
+TASK_TYPES: dict[str, str | Promise] = {
+    "training": gettext_lazy("Training job"),
+    "fine_tuning": gettext_lazy("Fine-tuning"),
+    "inference": gettext_lazy("Inference service"),
+    "data_processing": gettext_lazy("Data processing"),
+    "batch": gettext_lazy("Batch job"),
+    "experiment": gettext_lazy("Experiment job"),
+    "evaluation": gettext_lazy("Evaluation job"),
+}
+PRIORITY_CLASSES: dict[str, str | Promise] = {
+    "system": pgettext_lazy("priority class", "System"),
+    "reserved": pgettext_lazy("priority class", "Reserved inference"),
+    "production": pgettext_lazy("priority class", "Production"),
+    "standard": pgettext_lazy("priority class", "Standard"),
+    "best_effort": pgettext_lazy("priority class", "Best effort"),
+}
+PHASES: dict[str, str | Promise] = {
+    "startup": gettext_lazy("Startup"),
+    "running": pgettext_lazy("phase of use", "Running"),
+    "release_lag": gettext_lazy("Release lag"),
+}
+KINDS: dict[str, str | Promise] = {
+    "dataset": gettext_lazy("Data set"),
+    "checkpoint": gettext_lazy("Checkpoint"),
+    "model": gettext_lazy("Model"),
+    "result": gettext_lazy("Result"),
+    "log": gettext_lazy("Log"),
+}
+
+
+@register.simple_tag
+def task_type(value: str) -> str:
+    """The task type in the users' word."""
+    return str(TASK_TYPES.get(value, value))
+
+
+@register.simple_tag
+def priority_class(value: str) -> str:
+    """The priority class in words."""
+    return str(PRIORITY_CLASSES.get(value, value))
+
+
+@register.simple_tag
+def phase_word(value: str) -> str:
+    """A phase of use in words."""
+    return str(PHASES.get(value, value))
+
+
+@register.simple_tag
+def artifact_kind(value: str) -> str:
+    """What a file is, in words."""
+    return str(KINDS.get(value, value))
+
+
+@register.simple_tag
+def hours_word(unit: units.Unit) -> str:
+    """The word of resource-hours: card-hours, core-hours, GiB·h."""
+    return units.hours_word(unit)
+
+
+@register.simple_tag
+def phase_hours(use: ClassUse, phase: str) -> str:
+    """Resource-hours of one phase, without the word."""
+    return units.hours(use.by_phase[phase], use.unit)
+
+
+@register.simple_tag
+def line_amount(line: Sequence[Any]) -> str:
+    """A demand line [class, resource, amount] as amount and unit."""
+    return units.amount_text(int(line[2]), UNIT_OF_RESOURCE.get(str(line[1]), "count"))
+
+
+@register.simple_tag
+def limit_end(attempt: Attempt, job: Job) -> datetime | None:
+    """When the time limit ends the attempt, None before it started or without a limit."""
+    if attempt.started_at is None or job.time_limit_ms is None:
+        return None
+    return attempt.started_at + timedelta(milliseconds=job.time_limit_ms)
+
+
+@register.filter
+def ready_members(members: Sequence[Mapping[str, Any]]) -> int:
+    """How many members are ready and not ended."""
+    return sum(1 for m in members if m.get("ready_at") and not m.get("finished_at"))
+
+
+@register.filter
+def in_language(names: Mapping[str, Any]) -> str:
+    """A name kept in both languages, in the active one."""
+    return localised(names)
+
+
+@register.filter
+def pretty_json(value: object) -> str:
+    """Indented JSON for reading; escaped by the template like any text."""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -1,0 +1,21 @@
+"""Pages of jobs."""
+
+from django.urls import URLPattern, path
+
+from jobs.web import actions, detail, lists, logs, submit, templates
+
+urlpatterns: list[URLPattern] = [
+    path("templates", templates.template_list, name="template_list"),
+    path("templates/<slug:slug>", templates.template_detail, name="template_detail"),
+    path("templates/<slug:slug>/new", submit.new, name="job_new"),
+    path("templates/<slug:slug>/preview", submit.preview, name="job_preview"),
+    path("jobs", lists.job_list, name="job_list"),
+    path("services", lists.service_list, name="service_list"),
+    path("jobs/<uuid:key>", detail.job_detail, name="job_detail"),
+    path("jobs/<uuid:key>/status", detail.status, name="job_status"),
+    path("jobs/<uuid:key>/stream", detail.stream, name="job_stream"),
+    path("jobs/<uuid:key>/log", logs.tail, name="job_log"),
+    path("jobs/<uuid:key>/log/download", logs.download, name="job_log_download"),
+    path("jobs/<uuid:key>/cancel", actions.cancel, name="job_cancel"),
+    path("projects/<uuid:key>/service-token", actions.new_token, name="service_token"),
+]

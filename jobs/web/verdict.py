@@ -1,0 +1,74 @@
+"""A preview as the verdict card of the new-job page."""
+
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from jobs.models import Job
+from jobs.scheduler.decision import Admit, Expire, Never, Wait
+from jobs.selectors.explanations import facts_of
+from jobs.selectors.job_card import estimate_text
+from jobs.selectors.verdict import Preview
+from jobs.sentences import UNIT_OF_RESOURCE, sentence
+from portal.lib import units
+from portal.lib.clock import utc_now
+from portal.lib.display import Fact, VerdictCard
+from portal.lib.errors import DomainError
+
+CURRENCY = "points"
+
+
+def card_of_preview(preview: Preview, now: datetime) -> VerdictCard:
+    """NOW with where, WAIT with why and when, NEVER with which maximum; always with the price per hour."""
+    decision = preview.decision
+    facts = _facts(preview)
+    price = _price(preview)
+    if isinstance(decision, Admit):
+        say = _("Starts now in pool {pool} on {nodes}.").format(pool=decision.pool, nodes=", ".join(preview.nodes))
+        return VerdictCard("now", say, aside=price, facts=facts)
+    told = facts_of(decision)
+    say = sentence(decision.why.reason, told, now)
+    if isinstance(decision, Wait):
+        when = estimate_text(told, now)
+        return VerdictCard("wait", f"{say} {when}".strip(), aside=price, facts=[*_place(decision), *facts])
+    assert isinstance(decision, Never | Expire)
+    return VerdictCard("never", say, aside=price, facts=facts)
+
+
+def card_of_error(error: DomainError) -> VerdictCard:
+    """What is refused before any scheduling: the fields to correct, or the reason and its numbers."""
+    if error.facts.get("verdict") == "never":
+        return VerdictCard("never", sentence(error.reason, error.facts, utc_now()))
+    fields = [Fact(field.field or _("Request"), field.text()) for field in error.fields]
+    return VerdictCard("unknown", error.text(), facts=fields)
+
+
+def _facts(preview: Preview) -> list[Fact]:
+    job = preview.job
+    pods = job.alternatives[0]["pod_sets"][0]
+    amounts = [
+        Fact(key, units.amount_text(int(amount) * pods["count"], UNIT_OF_RESOURCE.get(resource, "count")))
+        for key, resource, amount in pods["lines"]
+    ]
+    return [*amounts, *_limit(job, preview)]
+
+
+def _limit(job: Job, preview: Preview) -> list[Fact]:
+    if job.time_limit_ms is None or preview.price_micro_hour is None:
+        return []
+    most = preview.price_micro_hour * job.time_limit_ms // units.HOUR
+    return [Fact(_("At most, until the run limit"), units.money_text(most, CURRENCY))]
+
+
+def _price(preview: Preview) -> str:
+    if preview.price_micro_hour is None:
+        return _("unrated")
+    return _("{price} per hour").format(price=units.money_text(preview.price_micro_hour, CURRENCY))
+
+
+def _place(decision: Wait) -> list[Fact]:
+    if decision.position is None:
+        return []
+    text = _("{position} of {total}").format(position=decision.position, total=decision.total)
+    return [Fact(_("Position"), text, url=reverse("job_list") + "?state=waiting")]

@@ -1,0 +1,5 @@
+"""Pages of metering."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,1 @@
+"""One machine, two commands: real servers and the portal's processes under one supervisor."""

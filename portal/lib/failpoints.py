@@ -1,0 +1,65 @@
+"""Named points in our code where a test may kill, delay or fail the process.
+
+A point does nothing unless `PORTAL_FAILPOINTS` names it: `name=kill`, `name=sleep:MS`, `name=raise`, several
+separated by commas. Every name is registered in `FAILPOINTS`, so that a test can visit each of them.
+Standard library only: the detached launcher of the local driver loads this file by path when it is armed.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+
+ENVIRONMENT = "PORTAL_FAILPOINTS"
+
+FAILPOINTS: Mapping[str, str] = {
+    "local.apply.before_fence": "nothing written yet",
+    "local.apply.after_fence": "the generation is on disk, the workload is not",
+    "local.apply.before_intent": "member folders written, the record is not: the workload does not exist yet",
+    "local.apply.after_intent": "the record is on disk, nothing is started",
+    "local.apply.between_members": "some members are started, others are not",
+    "local.apply.after_launch": "every launcher is started, none is known to have claimed its member",
+    "local.apply.before_return": "every member is claimed, the caller does not know it yet",
+    "local.stop.after_request": "the stop request is on disk, nobody was woken",
+    "local.release.while_cleaning": "temporary files are counted, not removed",
+    "local.forget.after_fence": "the attempt is closed for ever, its records are still there",
+    "local.launcher.before_claim": "the launcher runs, its member is not claimed",
+    "local.launcher.after_claim": "the member is claimed, its program is not started",
+    "local.launcher.after_start": "the program runs, its start is not recorded",
+    "local.launcher.before_exit_record": "the program ended, its exit is not recorded",
+}
+"""Name of each point → what is true when it is reached."""
+
+
+class FailpointReached(RuntimeError):
+    """Raised by an armed point whose action is `raise`."""
+
+
+def failpoint(name: str) -> None:
+    """Do what the environment asks for at this point, normally nothing.
+
+    A misspelt environment or an unregistered name raises ValueError: a fault that never fires proves nothing.
+    """
+    armed = os.environ.get(ENVIRONMENT)
+    if armed:
+        _act(name, _parse(armed).get(name, ""))
+
+
+def _parse(armed: str) -> dict[str, str]:
+    actions = dict(part.strip().partition("=")[::2] for part in armed.split(","))
+    if unknown := actions.keys() - FAILPOINTS.keys():
+        raise ValueError(f"unknown failpoints: {sorted(unknown)}")
+    return actions
+
+
+def _act(name: str, action: str) -> None:
+    if name not in FAILPOINTS:
+        raise ValueError(f"failpoint {name} is not registered")
+    if action == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif action == "raise":
+        raise FailpointReached(name)
+    elif action.startswith("sleep:"):
+        time.sleep(int(action.removeprefix("sleep:")) / 1000)
+    elif action:
+        raise ValueError(f"failpoint {name} cannot {action}")

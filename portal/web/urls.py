@@ -1,0 +1,5 @@
+"""Pages of the roof."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

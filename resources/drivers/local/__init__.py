@@ -1,0 +1,1 @@
+"""The driver for one machine: real processes, isolated by namespaces, adopted again after a restart."""

@@ -1,0 +1,193 @@
+"""The fleet: clusters, nodes, device groups and devices as last seen, pools, and capacity over time."""
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from resources.models.catalogue import ResourceClass
+from tenants.models.people import SCOPE_PERMISSIONS
+
+
+class Pool(models.Model):
+    """Nodes grouped by selector, with the policies that hold for them. Borrowing is off until switched on."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    key = models.SlugField(max_length=63, unique=True)
+    name = models.JSONField(default=dict)
+    selector = models.JSONField(default=dict, blank=True)  # node labels that must match
+    labels = models.JSONField(default=dict, blank=True)
+    borrowing = models.BooleanField(default=False)
+    environment = models.CharField(max_length=40, blank=True)
+    maintainer = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["key"]
+        default_permissions = ()
+        permissions = SCOPE_PERMISSIONS
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Cluster(models.Model):
+    """A place that runs workloads, behind one driver. Stale is shown stale, never as healthy (R-09)."""
+
+    class State(models.TextChoices):
+        ATTACHED = "attached", _("Attached")
+        PAUSED = "paused", _("Paused")
+        DETACHED = "detached", _("Detached")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    key = models.SlugField(max_length=63, unique=True)
+    name = models.CharField(max_length=200)
+    driver = models.CharField(max_length=20)
+    location = models.CharField(max_length=200, blank=True)
+    maintainer = models.CharField(max_length=200, blank=True)
+    cost_basis = models.CharField(max_length=20, default="owned")  # owned, leased, cloud
+    state = models.CharField(max_length=10, choices=State.choices, default=State.ATTACHED)
+    simulated = models.BooleanField(default=False)
+    isolation = models.BooleanField(default=False)
+    isolation_detail = models.CharField(max_length=300, blank=True)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.CharField(max_length=300, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["key"]
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Node(models.Model):
+    """A node as its cluster last reported it. Capacity is installed, allocatable is what jobs may use."""
+
+    class Stage(models.TextChoices):
+        DISCOVERED = "discovered", _("Discovered")
+        VALIDATING = "validating", _("Validating")
+        SCHEDULABLE = "schedulable", _("Schedulable")
+        CORDONED = "cordoned", _("Cordoned")
+        DRAINING = "draining", _("Draining")
+        UNREACHABLE = "unreachable", _("Unreachable")
+        RETIRED = "retired", _("Retired")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="nodes")
+    pool = models.ForeignKey(Pool, null=True, blank=True, on_delete=models.SET_NULL, related_name="nodes")
+    name = models.CharField(max_length=253)
+    stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.DISCOVERED)
+    ready = models.BooleanField(default=False)
+    reason = models.CharField(max_length=200, blank=True)
+    architecture = models.CharField(max_length=20, blank=True)
+    os = models.CharField(max_length=60, blank=True)
+    labels = models.JSONField(default=dict, blank=True)
+    topology = models.JSONField(default=list, blank=True)  # outermost level first
+    numa = models.JSONField(default=list, blank=True)
+    cpu_milli = models.BigIntegerField()
+    cpu_allocatable_milli = models.BigIntegerField()
+    memory_bytes = models.BigIntegerField()
+    memory_allocatable_bytes = models.BigIntegerField()
+    storage_bytes = models.BigIntegerField(null=True, blank=True)
+    last_seen_at = models.DateTimeField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["cluster__key", "name"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="node_once"),
+            models.CheckConstraint(
+                condition=Q(cpu_milli__gte=0)
+                & Q(memory_bytes__gte=0)
+                & Q(cpu_allocatable_milli__gte=0)
+                & Q(memory_allocatable_bytes__gte=0),
+                name="node_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DeviceGroup(models.Model):
+    """Devices of one resource name on a node, counted as the node reports them, in device parts."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="groups")
+    resource_class = models.ForeignKey(
+        ResourceClass, null=True, blank=True, on_delete=models.PROTECT, related_name="groups"
+    )
+    resource_name = models.CharField(max_length=253)
+    vendor = models.CharField(max_length=60, blank=True)
+    kind = models.CharField(max_length=12)
+    model = models.CharField(max_length=120, blank=True)
+    driver_version = models.CharField(max_length=60, blank=True)
+    whole = models.BigIntegerField(default=42_000)
+    capacity_parts = models.BigIntegerField()
+    allocatable_parts = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["resource_name"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["node", "resource_name"], name="group_once"),
+            models.CheckConstraint(
+                condition=Q(capacity_parts__gte=0) & Q(allocatable_parts__gte=0) & Q(whole__gt=0),
+                name="group_not_negative",
+            ),
+        ]
+
+
+class Device(models.Model):
+    """One physical accelerator of a group."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    group = models.ForeignKey(DeviceGroup, on_delete=models.CASCADE, related_name="devices")
+    uuid = models.CharField(max_length=120)
+    index = models.IntegerField()
+    memory_bytes = models.BigIntegerField(null=True, blank=True)
+    numa_node = models.IntegerField(null=True, blank=True)
+    healthy = models.BooleanField(default=True)
+    detail = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["group", "index"]
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["group", "uuid"], name="device_once")]
+
+
+class CapacitySegment(models.Model):
+    """How much of a resource a node had in one state over [start, end); an open end is now.
+
+    Measured, from observations: the idle lanes of the ledger are read from here, never a remainder.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="capacity_segments")
+    class_key = models.CharField(max_length=63)
+    resource = models.CharField(max_length=20)
+    state = models.CharField(
+        max_length=20
+    )  # schedulable, reserved_by_system, unhealthy, maintenance, no_data
+    quantity = models.BigIntegerField()
+    start = models.DateTimeField()
+    end = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["node", "class_key", "start"]
+        default_permissions = ()
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(end__isnull=True) | Q(end__gt=F("start")), name="capacity_forward"
+            ),
+            models.CheckConstraint(condition=Q(quantity__gte=0), name="capacity_not_negative"),
+            models.UniqueConstraint(
+                fields=["node", "class_key", "resource", "state"],
+                condition=Q(end__isnull=True),
+                name="capacity_one_open",
+            ),
+        ]

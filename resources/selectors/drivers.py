@@ -1,0 +1,57 @@
+"""The driver of a cluster, built from the settings and kept for the life of the process."""
+
+import ipaddress
+import platform
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from resources.drivers.base import Driver
+from resources.drivers.local.site import LocalOptions
+from resources.drivers.registry import build_driver
+from resources.models import Cluster
+
+
+def driver_for(cluster: Cluster) -> Driver:
+    """The driver behind this cluster. Raises DriverUnavailable for a kind this installation does not have."""
+    return _driver(cluster.driver, cluster.key)
+
+
+@lru_cache(maxsize=256)
+def _driver(kind: str, key: str) -> Driver:
+    return build_driver(kind, **_OPTIONS.get(kind, dict)())
+
+
+def _local_options() -> dict[str, Any]:
+    state = Path(settings.STATE_DIR)
+    data = state / "data"
+    return {
+        "root": state / "local",
+        "node_name": platform.node() or "localhost",
+        # Modules that the programs share lie beside them and are no programs of their own.
+        "programs": {
+            path.stem: path
+            for path in sorted(Path(settings.PROGRAMS_DIR).glob("*.py"))
+            if not path.stem.startswith("portal_")
+        },
+        "listens_beyond_loopback": not is_loopback(settings.BIND),
+        "allowed_read": (data,),
+        "allowed_write": (data,),
+        "options": LocalOptions(hidden=(state,)),
+    }
+
+
+def is_loopback(bind: str) -> bool:
+    """Whether an address:port is reachable from this machine only; what cannot be told is not."""
+    host = bind.rpartition(":")[0].strip("[]") or bind
+    if host == "localhost" or bind.startswith("unix:"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_OPTIONS = {"local": _local_options}

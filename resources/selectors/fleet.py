@@ -1,0 +1,86 @@
+"""Clusters, nodes and pools as their readers may see them."""
+
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet
+
+from resources.models import Cluster, Device, Node, Pool
+from tenants import access
+from tenants.access import Actor
+from tenants.models import Grant
+from tenants.selectors.grants import grants_visible_to
+
+
+def pools_visible_to(user: Actor, now: datetime) -> QuerySet[Pool]:
+    """Pools the user looks after, and those that are granted now to a project the user sees."""
+    own = access.visible(user, Pool, "pool.see").order_by().values("pk")
+    granted = grants_visible_to(user, now).order_by().values("pool_key")
+    return Pool.objects.filter(Q(pk__in=own) | Q(key__in=granted)).order_by("key")
+
+
+def nodes_visible_to(user: Actor) -> QuerySet[Node]:
+    """Every node for those who see clusters; else the nodes of the pools the user looks after.
+
+    A grant of a pool shows its amounts (`pools_visible_to`), not its nodes.
+    """
+    rows = Node.objects.select_related("cluster", "pool")
+    if access.at_platform(user, "cluster.see"):
+        return rows
+    return rows.filter(pool__in=access.visible(user, Pool, "pool.see").order_by().values("pk"))
+
+
+def require_nodes(user: Actor) -> None:
+    """Raise Denied unless the user may see the nodes of something."""
+    if not access.visible(user, Pool, "pool.see").exists():
+        access.require_platform(user, "cluster.see")
+
+
+def nodes_matching(
+    user: Actor, *, cluster: str = "", pool: str = "", stage: str = "", text: str = "", stale_before: datetime | None = None
+) -> QuerySet[Node]:
+    """Visible nodes narrowed by cluster key, pool key, stage, name; with `stale_before` only those not seen since."""
+    rows = nodes_visible_to(user)
+    if cluster:
+        rows = rows.filter(cluster__key=cluster)
+    if pool:
+        rows = rows.filter(pool__key=pool)
+    if stage:
+        rows = rows.filter(stage=stage)
+    if text:
+        rows = rows.filter(name__icontains=text)
+    if stale_before:
+        rows = rows.filter(last_seen_at__lt=stale_before)
+    return rows
+
+
+def stage_counts(user: Actor) -> dict[str, int]:
+    """How many visible nodes are in each stage that has any."""
+    rows = nodes_visible_to(user).order_by().values_list("stage").annotate(count=Count("pk"))
+    return dict(rows)
+
+
+def clusters_of_nodes(user: Actor) -> QuerySet[Cluster]:
+    """Clusters of which the user may see a node, and for those who see clusters every one."""
+    if access.at_platform(user, "cluster.see"):
+        return Cluster.objects.all()
+    return Cluster.objects.filter(pk__in=nodes_visible_to(user).order_by().values("cluster_id"))
+
+
+def nodes_of_pools(pools: QuerySet[Pool]) -> QuerySet[Node]:
+    """Nodes of these pools with what is needed to sum them up; the caller shows sums only."""
+    rows = Node.objects.filter(pool__in=pools.order_by().values("pk"))
+    return rows.select_related("cluster").prefetch_related("groups__resource_class")
+
+
+def devices_of(node: Node) -> QuerySet[Device]:
+    """The node's devices in the order of their groups."""
+    rows = Device.objects.filter(group__node=node).select_related("group__resource_class")
+    return rows.order_by("group__resource_name", "index")
+
+
+def grants_of_pool(pool: Pool, user: Actor, now: datetime) -> QuerySet[Grant]:
+    """Who may use the pool now: all of it for those who look after the pool, else what concerns the reader."""
+    rows = Grant.objects.filter(Q(valid_to__isnull=True) | Q(valid_to__gt=now), valid_from__lte=now)
+    if not access.can(user, "pool.see", pool):
+        rows = grants_visible_to(user, now)
+    return rows.filter(pool_key=pool.key).select_related("team", "project__team").order_by("valid_from", "id")

@@ -1,0 +1,113 @@
+"""Rows of the pages of resources: amounts beside their unit, words beside their state."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from portal.lib import units
+from resources.models import Node
+from resources.selectors.capacity import Axis, Capacity, Part, parts_of
+from resources.selectors.catalogue import ClassLooks, kind_of_resource
+from resources.services.record_capacity import is_stale
+
+UNIT_OF: dict[str, units.Unit] = {"device": "devices", "cpu": "cpu", "memory": "bytes", "storage": "bytes"}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRow:
+    """A class with its name, kind and unit in front of its amounts."""
+
+    name: str
+    kind: str
+    unit: units.Unit
+    amounts: Capacity
+
+    @property
+    def word(self) -> str:
+        """The unit in words, for a head or a cell."""
+        return units.unit_word(self.unit, 0)
+
+    @property
+    def rate(self) -> str:
+        """Held of what could be held, in per cent."""
+        usable = self.amounts.usable
+        return units.percent(min(self.amounts.held, usable), usable)
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """What a node has of one class, and how much of it is held."""
+
+    name: str
+    kind: str
+    unit: units.Unit
+    part: Part
+    held: int
+
+    @property
+    def word(self) -> str:
+        """The unit in words."""
+        return units.unit_word(self.unit, 0)
+
+    @property
+    def free(self) -> int:
+        """What is left; more held than allocatable leaves nothing."""
+        return max(0, self.part.allocatable - self.held)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A node in a list. `state` is its stage, or stale when it has not reported in time."""
+
+    node: Node
+    state: str
+    parts: Sequence[PartRow]
+
+    @property
+    def cpu(self) -> PartRow:
+        """Its cores."""
+        return self.parts[0]
+
+    @property
+    def memory(self) -> PartRow:
+        """Its memory."""
+        return self.parts[1]
+
+    @property
+    def devices(self) -> Sequence[PartRow]:
+        """Its devices by class."""
+        return self.parts[2:]
+
+
+def node_row(node: Node, held: Mapping[Axis, int], looks: ClassLooks, now: datetime) -> NodeRow:
+    """The node with what is held on it; its groups should be prefetched."""
+    parts = [_part_row(part, held, looks) for part in parts_of(node)]
+    return NodeRow(node, state_of(node, now), parts)
+
+
+def state_of(node: Node, now: datetime) -> str:
+    """The stage, unless it is too old to be believed; a node the operators took out stays out."""
+    believed = node.stage in (Node.Stage.RETIRED, Node.Stage.UNREACHABLE)
+    return "stale" if is_stale(node.last_seen_at, now) and not believed else node.stage
+
+
+def class_rows(capacities: Sequence[Capacity], looks: ClassLooks) -> list[ClassRow]:
+    """Capacities with their names."""
+    return [
+        ClassRow(looks[c.class_key].name, _kind(c.class_key, c.resource, looks), UNIT_OF.get(c.resource, "count"), c)
+        for c in capacities
+    ]
+
+
+def _part_row(part: Part, held: Mapping[Axis, int], looks: ClassLooks) -> PartRow:
+    return PartRow(
+        name=looks[part.class_key].name,
+        kind=_kind(part.class_key, part.resource, looks),
+        unit=UNIT_OF.get(part.resource, "count"),
+        part=part,
+        held=held.get((part.class_key, part.resource), 0),
+    )
+
+
+def _kind(class_key: str, resource: str, looks: ClassLooks) -> str:
+    return looks[class_key].kind or kind_of_resource(resource)

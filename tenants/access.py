@@ -1,0 +1,209 @@
+"""The one door to permissions: fetch, visible, require, can.
+
+A role reaches everything below its scope: guardian holds a permission on a team, project or pool; a team's
+permission covers the projects and teams below it by path. Superuser is no way in: what is not granted is denied.
+"""
+
+import uuid
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
+from django.db.models import Model, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+from guardian.shortcuts import assign_perm, get_objects_for_user, remove_perm
+
+from portal.lib.errors import Denied, NotFound
+from tenants.models import Membership, Project, Team, User
+from tenants.roles import GRANTS, Role, codename, roles_with
+
+M = TypeVar("M", bound=Model)
+Actor = User | AnonymousUser
+
+
+def _teams_below(user: User, permission: str) -> Q:
+    """Paths at or below the teams where the user holds the permission, as a filter on `path`."""
+    held = _direct(user, Team, permission).values_list("path", flat=True)
+    below = Q(pk__in=[])
+    for path in held:
+        below |= Q(path__startswith=path)
+    return below
+
+
+def _direct(user: User, model: type[M], permission: str) -> QuerySet[M]:
+    # Without the app's name: the same codename stands on teams, projects and pools, and the class decides.
+    return get_objects_for_user(
+        user, codename(permission), klass=model, with_superuser=False, accept_global_perms=False
+    )
+
+
+def visible_teams(user: Actor, permission: str = "team.see") -> QuerySet[Team]:
+    """Teams on which the user holds the permission, directly or from above."""
+    if not _signed_in(user):
+        return Team.objects.none()
+    return Team.objects.filter(_teams_below(_known(user), permission))
+
+
+def visible_projects(user: Actor, permission: str = "project.see") -> QuerySet[Project]:
+    """Projects on which the user holds the permission, directly or through a team above."""
+    if not _signed_in(user):
+        return Project.objects.none()
+    known = _known(user)
+    direct = _direct(known, Project, permission).order_by().values("pk")
+    teams = Team.objects.filter(_teams_below(known, permission)).order_by().values("pk")
+    return Project.objects.filter(Q(pk__in=direct) | Q(team__in=teams))
+
+
+def visible(user: Actor, model: type[M], permission: str) -> QuerySet[M]:
+    """Rows of a model the user holds the permission for.
+
+    Teams, projects and pools are scopes; other models say by `access_via` which lookup leads to their project.
+    """
+    if model is Team:
+        return visible_teams(user, permission)  # type: ignore[return-value]
+    if model is Project:
+        return visible_projects(user, permission)  # type: ignore[return-value]
+    if model._meta.permissions:
+        return _visible_scopes(user, model, permission)
+    path: str = model.access_via  # type: ignore[attr-defined]
+    projects = visible_projects(user, permission).order_by().values("pk")
+    return model._default_manager.filter(**{f"{path}__in": projects})
+
+
+def fetch(
+    user: Actor, model: type[M], key: str | uuid.UUID, permission: str, *, related: tuple[str, ...] = ()
+) -> M:
+    """The object if the user may do this with it.
+
+    Raises NotFound when it may not even be seen (or does not exist), Denied when it is seen but this is not allowed.
+    """
+    see = f"{_kind_of(model, permission)}.see"
+    try:
+        row = visible(user, model, see).select_related(*related).filter(pk=key).first()
+    except (ValidationError, ValueError):
+        row = None
+    if row is None:
+        raise NotFound(f"{model.__name__} {key}")
+    if permission != see:
+        require(user, permission, row)
+    return row
+
+
+def can(user: Actor, permission: str, target: Model) -> bool:
+    """Whether the user holds the permission on this object's scope."""
+    if not _signed_in(user):
+        return False
+    scope = scope_of(target)
+    if isinstance(scope, Project):
+        return visible_projects(user, permission).filter(pk=scope.pk).exists()
+    if isinstance(scope, Team):
+        return visible_teams(user, permission).filter(pk=scope.pk).exists()
+    return _direct(_known(user), type(scope), permission).filter(pk=scope.pk).exists() or at_platform(
+        user, permission
+    )
+
+
+def require(user: Actor, permission: str, target: Model) -> None:
+    """Raise Denied, with the rule and who can change it, unless `can`."""
+    if can(user, permission, target):
+        return
+    scope = scope_of(target)
+    raise Denied(
+        "NotPermitted",
+        _("This action needs role {role} in {scope}. Request it from {contact}."),
+        facts={
+            "permission": permission,
+            "role": ", ".join(roles_with(permission)[:2]),
+            "scope": str(scope),
+            "contact": contact_for(scope),
+            "scope_type": type(scope).__name__.lower(),
+            "scope_id": str(scope.pk),
+        },
+    )
+
+
+def at_platform(user: Actor, permission: str) -> bool:
+    """Whether the user holds the permission on the whole organisation."""
+    if not _signed_in(user):
+        return False
+    return _direct(_known(user), Team, permission).filter(parent__isnull=True).exists()
+
+
+def require_platform(user: Actor, permission: str) -> None:
+    """Raise Denied unless the user holds the permission on the organisation."""
+    root = Team.objects.filter(parent__isnull=True).first()
+    if root is None or not _signed_in(user):
+        raise NotFound("no organisation")
+    require(user, permission, root)
+
+
+def permissions_anywhere(user: Actor) -> frozenset[Role]:
+    """Roles the user holds in any scope, directly or by a group: decides which pages the navigation offers."""
+    if not _signed_in(user):
+        return frozenset()
+    known = _known(user)
+    rows = Membership.objects.filter(Q(user=known) | Q(group__in=known.groups.all())).order_by()
+    return frozenset(Role(value) for value in rows.values_list("role", flat=True).distinct())
+
+
+def scope_of(target: Model) -> Model:
+    """The team, project or pool whose permissions hold for this object."""
+    via = getattr(target, "access_via", "")
+    current: Any = target
+    for step in via.split("__") if via else ():
+        current = getattr(current, step)
+    return current  # type: ignore[no-any-return]
+
+
+def contact_for(scope: Model) -> str:
+    """Who can grant a role here: the scope's contact, else the names of its owners or leads."""
+    contact = getattr(scope, "contact", "") or getattr(scope, "maintainer", "")
+    if contact:
+        return str(contact)
+    team = scope.team if isinstance(scope, Project) else scope if isinstance(scope, Team) else None
+    paths = _ancestors(team) if team else []
+    rows = Membership.objects.filter(
+        Q(project=scope if isinstance(scope, Project) else None, role=Role.OWNER)
+        | Q(team__path__in=paths, role__in=[Role.LEAD, Role.PLATFORM_ADMIN]),
+        user__is_active=True,
+    ).select_related("user")
+    return ", ".join(sorted({str(row.user) for row in rows})[:3])
+
+
+def write_role(membership: Membership, scope: Model) -> None:
+    """Derive guardian's rows from a membership. Idempotent; called by the services that write memberships."""
+    holder = membership.user or membership.group
+    for permission in GRANTS[Role(membership.role)]:
+        assign_perm(codename(permission), holder, scope)
+
+
+def erase_role(membership: Membership, scope: Model, remaining: set[Role]) -> None:
+    """Take back what the role gave, except what the holder's remaining roles in this scope still give."""
+    holder = membership.user or membership.group
+    kept: set[str] = set().union(*(GRANTS[role] for role in remaining))
+    for permission in GRANTS[Role(membership.role)] - kept:
+        remove_perm(codename(permission), holder, scope)
+
+
+def _ancestors(team: Team) -> list[str]:
+    """Paths of the team and every team above it."""
+    keys = team.path.rstrip(".").split(".")
+    return [".".join(keys[: depth + 1]) + "." for depth in range(len(keys))]
+
+
+def _kind_of(model: type[Model], permission: str) -> str:
+    """What kind of permission lets one see this model: a job is seen by job.see, whatever is asked."""
+    return getattr(
+        model,
+        "access_kind",
+        permission.partition(".")[0] if model not in (Project, Team) else model.__name__.lower(),
+    )
+
+
+def _signed_in(user: Actor) -> bool:
+    return bool(user.is_authenticated and user.is_active)
+
+
+def _known(user: Actor) -> User:
+    assert isinstance(user, User)
+    return user

@@ -1,0 +1,58 @@
+"""Give a person a role in one scope."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Model
+from django.utils.translation import gettext_lazy as _
+
+from portal.lib.errors import Invalid
+from tenants import access
+from tenants.models import Membership, Project, Team, User
+from tenants.roles import SCOPES, Role, Scope
+from tenants.services.record_audit import record_audit
+
+
+@transaction.atomic
+def grant_role(*, actor: User | None, user: User, role: Role, scope: Model, now: datetime) -> Membership:
+    """The membership, new or already there. Raises Invalid when the role is not held in such a scope.
+
+    Without an actor (installation) no permission is asked. Guardian's rows are derived here and nowhere else.
+    """
+    if actor is not None:
+        access.require(actor, "member.change", scope)
+    if _kind_of(scope) not in SCOPES[role]:
+        raise Invalid(
+            "RoleNotForScope",
+            _("Role {role} is not held in {scope}."),
+            facts={"role": role.value, "scope": str(scope)},
+        )
+    membership, created = Membership.objects.get_or_create(
+        user=user, role=role.value, **_columns(scope), defaults={"created_at": now}
+    )
+    if created:
+        access.write_role(membership, scope)
+        record_audit(
+            actor=actor,
+            verb="role.granted",
+            target=scope,
+            after={"user": user.username, "role": role.value},
+            now=now,
+        )
+    return membership
+
+
+def _kind_of(scope: Model) -> Scope:
+    if isinstance(scope, Project):
+        return Scope.PROJECT
+    if isinstance(scope, Team):
+        return Scope.TEAM if scope.parent_id else Scope.ORGANISATION
+    return Scope.POOL
+
+
+def _columns(scope: Model) -> dict[str, object]:
+    if isinstance(scope, Project):
+        return {"project": scope}
+    if isinstance(scope, Team):
+        return {"team": scope}
+    return {"pool_key": scope.key}  # type: ignore[attr-defined]

@@ -1,0 +1,111 @@
+"""The audit trail: filtered, paged by sequence number, as CSV."""
+
+import json
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
+
+from portal.lib.clock import utc_now
+from portal.lib.csv_file import csv_response
+from portal.lib.signin import signed_in
+from tenants.models import AuditEvent
+from tenants.selectors.audit import RESULTS, AuditFilter, audit_matching, page_before, project_slugs, require_audit
+
+PER_PAGE = 50
+RESULT_WORDS = {"done": _("Done"), "denied": _("Denied"), "failed": _("Failed")}
+CSV_COLUMNS = (
+    "seq", "at", "actor_id", "actor_name", "verb", "result", "target_type", "target_id", "target_name",
+    "team_id", "project_id", "before", "after", "reason", "note", "request_id", "source_ip", "prev_hash", "hash",
+)  # fmt: skip
+
+
+class AuditForm(forms.Form):
+    """The filters; days are days of the page's time zone, both included."""
+
+    verb = forms.CharField(label=_("Act begins with"), max_length=60, required=False)
+    actor = forms.CharField(label=_("Person"), max_length=200, required=False)
+    result = forms.ChoiceField(
+        label=_("Result"), required=False, choices=[("", _("any")), *((r, RESULT_WORDS[r]) for r in RESULTS)]
+    )
+    project = forms.CharField(label=_("Project"), max_length=200, required=False)
+    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    before = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, widget=forms.HiddenInput)
+
+    def wanted(self) -> AuditFilter:
+        """The filter of a valid form."""
+        said = self.cleaned_data
+        until = said["until"]
+        return AuditFilter(
+            verb=said["verb"],
+            actor=said["actor"],
+            result=said["result"],
+            project=said["project"],
+            since=_midnight(said["since"]),
+            until=_midnight(until + timedelta(days=1) if until and until < date.max else until),
+        )
+
+
+@require_GET
+@signed_in
+def audit_list(request: HttpRequest) -> HttpResponseBase:
+    """Records of the organisation or of the reader's teams, newest first; `?before=` pages, `?format=csv` exports."""
+    require_audit(request.user)
+    form = AuditForm(request.GET)
+    if not form.is_valid():
+        return render(request, "tenants/audit_list.html", {"form": form, "rows": []}, status=422)
+    rows = audit_matching(request.user, form.wanted())
+    if request.GET.get("format") == "csv":
+        return csv_response("audit", CSV_COLUMNS, _csv_rows(rows.iterator(chunk_size=1000)))
+    page, older = page_before(rows, form.cleaned_data["before"], PER_PAGE)
+    return _page(request, form, page, older)
+
+
+def _page(request: HttpRequest, form: AuditForm, page: list[AuditEvent], older: int | None) -> HttpResponse:
+    slugs = project_slugs({event.project_id for event in page if event.project_id})
+    context = {
+        "form": form,
+        "filtered": form.wanted().is_set,
+        "rows": [(event, slugs.get(event.project_id, ""), changes(event)) for event in page],
+        "older": _address(request, before=str(older)) if older else "",
+        "newest": _address(request) if form.cleaned_data["before"] else "",
+        "csv": _address(request, format="csv"),
+        "results": RESULT_WORDS,
+        "now": utc_now(),
+    }
+    return render(request, "tenants/audit_list.html", context)
+
+
+def changes(event: AuditEvent) -> list[tuple[str, Any, Any]]:
+    """Field, value before, value after, in the order of their names; None where a side has no such field."""
+    before, after = event.before or {}, event.after or {}
+    return [(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
+
+
+def _address(request: HttpRequest, **more: str) -> str:
+    query = request.GET.copy()
+    for name in ("before", "format"):
+        query.pop(name, None)
+    for name, value in more.items():
+        query[name] = value
+    return f"?{query.urlencode()}"
+
+
+def _csv_rows(events: Iterator[AuditEvent]) -> Iterator[list[Any]]:
+    for event in events:
+        yield [_plain(getattr(event, name)) for name in CSV_COLUMNS]
+
+
+def _plain(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if isinstance(value, dict) else value
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return datetime.combine(day, time.min, tzinfo=timezone.get_current_timezone()) if day else None

@@ -1,0 +1,111 @@
+"""A local driver over a temporary state folder, and a process of its own that uses one."""
+
+import dataclasses
+import os
+import pickle
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+from portal.lib.failpoints import FAILPOINTS
+from resources.drivers.base import MemberSpec, Workload
+from resources.drivers.local.driver import LocalDriver
+from resources.drivers.local.site import LocalOptions
+
+REPO = Path(__file__).resolve().parents[3]
+NODE = "this-machine"
+AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+"""Makes a root test process look like an ordinary user to the driver, which then takes the rootless way."""
+
+
+class LocalHarness:
+    """See `contract.Harness`. `state` is what a portal would call its state folder."""
+
+    failpoints = tuple(name for name in FAILPOINTS if name.startswith("local.apply."))
+
+    def __init__(self, state: Path, *, isolated: bool = True, **options: Any) -> None:
+        self.state = state
+        self.isolated = isolated
+        self.settings: dict[str, Any] = {
+            "root": state / "local",
+            "node_name": NODE,
+            "programs": {},
+            "listens_beyond_loopback": False,
+            "allowed_write": (state / "data",),
+            "options": LocalOptions(isolate=isolated, **options),
+        }
+        (state / "data").mkdir(parents=True, exist_ok=True)
+        self.made: list[Workload] = []
+
+    def driver(self, **changes: Any) -> LocalDriver:
+        settings = self.settings | changes
+        return LocalDriver(settings.pop("root"), **settings)
+
+    def workload(self, script: str, **changes: Any) -> Workload:
+        key = uuid.uuid4().hex[:12]
+        count, memory = changes.pop("members", 1), changes.pop("memory_bytes", 256 << 20)
+        workload = Workload(
+            name=f"j-{key}-a1",
+            job_id=changes.pop("job_id", f"job-{key}"),
+            attempt_id=f"attempt-{key}",
+            generation=changes.pop("generation", 1),
+            task_type="batch",
+            program="",
+            command=("sh", "-c", script),
+            params=changes.pop("params", {}),
+            members=tuple(MemberSpec(index, NODE, 1_000, memory) for index in range(count)),
+            output_dir=str(self.state / "data" / key),
+            shipped=not self.isolated,
+        )
+        workload = dataclasses.replace(workload, **changes)
+        self.made.append(workload)
+        return workload
+
+    def output(self, workload: Workload) -> Path:
+        return Path(workload.output_dir)
+
+    def caller(
+        self, workload: Workload, failpoints: str = "", verb: str = "apply", prefix: tuple[str, ...] = ()
+    ) -> subprocess.Popen[bytes]:
+        order = pickle.dumps((self.settings, verb, workload))
+        environment = {**os.environ, "PYTHONPATH": str(REPO)}
+        if failpoints:
+            environment["PORTAL_FAILPOINTS"] = failpoints
+        process = subprocess.Popen(
+            [*prefix, sys.executable, __file__], stdin=subprocess.PIPE, env=environment, cwd="/"
+        )
+        assert process.stdin is not None
+        process.stdin.write(order)
+        process.stdin.close()
+        return process
+
+    def end_everything(self) -> None:
+        """Stop what tests left running, and wait for it."""
+        driver = self.driver()
+        for workload in self.made:
+            driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0)
+        for workload in self.made:
+            for _ in range(500):
+                if driver.release(workload.name, attempt_id=workload.attempt_id).objects_left == 0:
+                    break
+                driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0)
+            else:
+                raise AssertionError(f"{workload.name} cannot be ended")
+
+
+def serve_one_order() -> None:
+    """Entry of `caller`: read settings, verb and workload from standard input, and do it."""
+    settings, verb, workload = pickle.load(sys.stdin.buffer)
+    driver = LocalDriver(settings.pop("root"), **settings)
+    if verb == "apply":
+        driver.apply(workload)
+    elif verb == "stop":
+        driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=300)
+    else:
+        getattr(driver, verb)(workload.name, attempt_id=workload.attempt_id)
+
+
+if __name__ == "__main__":
+    serve_one_order()

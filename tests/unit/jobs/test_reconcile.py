@@ -1,0 +1,154 @@
+"""The next step about one attempt, for every state and what is seen."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jobs.reasons import Reason
+from jobs.reconcile import READY_TIMEOUT, Apply, End, Missing, Progress, Stop, View, decide
+from jobs.states import JobState, may_move
+from resources.drivers.base import Phase, SeenMember, SeenWorkload
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+START = NOW - timedelta(minutes=10)
+
+
+def a_view(**changes) -> View:
+    base = View(
+        state=JobState.RUNNING,
+        members=1,
+        gang=True,
+        claimed_at=NOW - timedelta(seconds=5),
+        started_at=None,
+        stop_to=None,
+        stop_reason=None,
+        time_limit_ms=None,
+        grace_ms=10_000,
+        attempts_left=0,
+        missing_passes=0,
+        expires_quietly=False,
+    )
+    return replace(base, **changes)
+
+
+def a_member(index=0, phase=Phase.RUNNING, **changes) -> SeenMember:
+    base = SeenMember(index=index, node="n1", phase=phase, bound_at=START, started_at=START, ready_at=START)
+    if phase in (Phase.SUCCEEDED, Phase.FAILED):
+        base = replace(base, finished_at=NOW - timedelta(seconds=1), exit_code=0 if phase is Phase.SUCCEEDED else 1)
+    return replace(base, **changes)
+
+
+def seen(*members: SeenMember, stopping=False) -> SeenWorkload:
+    return SeenWorkload("w", "job", "attempt", 1, tuple(members), stopping)
+
+
+def step(view, workload, complete=True):
+    return decide(view, workload, complete=complete, now=NOW)
+
+
+@pytest.mark.parametrize("state", [JobState.ADMITTED, JobState.STARTING])
+def test_what_is_not_there_yet_is_asked_for_again(state):
+    assert step(a_view(state=state), None) == Apply()
+
+
+def test_a_partial_list_proves_no_absence():
+    assert step(a_view(missing_passes=5), None, complete=False) is None
+
+
+def test_one_complete_list_without_it_is_not_enough():
+    assert step(a_view(), None) == Missing()
+
+
+def test_two_complete_lists_without_it_end_it_as_unknown_never_as_success():
+    end = step(a_view(missing_passes=1), None)
+    assert isinstance(end, End) and end.to is JobState.FAILED and end.reason is Reason.OUTCOME_UNKNOWN
+
+
+def test_an_unknown_end_is_tried_again_where_an_attempt_is_left():
+    end = step(a_view(missing_passes=1, attempts_left=1), None)
+    assert isinstance(end, End) and end.to is JobState.QUEUED and end.facts["cause"] == "OutcomeUnknown"
+
+
+def test_a_start_waits_for_every_member():
+    action = step(a_view(state=JobState.STARTING, members=2), seen(a_member(0), a_member(1, Phase.PENDING)))
+    assert isinstance(action, Progress) and action.to is None
+    action = step(a_view(state=JobState.STARTING, members=2), seen(a_member(0), a_member(1)))
+    assert isinstance(action, Progress) and action.to is JobState.RUNNING
+
+
+def test_a_start_that_takes_too_long_is_stopped_with_its_numbers():
+    view = a_view(state=JobState.STARTING, members=2, claimed_at=NOW - READY_TIMEOUT - timedelta(seconds=1))
+    action = step(view, seen(a_member(0), a_member(1, Phase.PENDING)))
+    assert isinstance(action, Stop) and action.reason is Reason.READY_TIMEOUT
+    assert action.facts["ready"] == 1 and action.facts["pods"] == 2
+
+
+def test_all_members_done_is_success_at_the_time_the_last_ended():
+    early = NOW - timedelta(minutes=2)
+    end = step(a_view(members=2), seen(a_member(0, Phase.SUCCEEDED, finished_at=early), a_member(1, Phase.SUCCEEDED)))
+    assert isinstance(end, End) and end.to is JobState.SUCCEEDED
+    assert end.times.stopped_at == NOW - timedelta(seconds=1)
+
+
+def test_a_missing_member_is_no_success():
+    assert isinstance(step(a_view(members=2), seen(a_member(0, Phase.SUCCEEDED))), Progress)
+
+
+def test_the_first_failure_names_the_end_not_its_consequences():
+    first = a_member(1, Phase.FAILED, exit_code=3, finished_at=NOW - timedelta(seconds=5))
+    gang = a_member(0, Phase.FAILED, exit_code=143, reason="GangMemberFailed", finished_at=NOW - timedelta(seconds=6))
+    end = step(a_view(members=2), seen(gang, first))
+    assert isinstance(end, End) and end.reason is Reason.APPLICATION_FAILED
+    assert end.exit_code == 3 and end.facts["member"] == 1
+
+
+def test_an_application_error_is_not_tried_again():
+    end = step(a_view(attempts_left=3), seen(a_member(0, Phase.FAILED, exit_code=2)))
+    assert isinstance(end, End) and end.to is JobState.FAILED
+
+
+def test_a_process_killed_from_outside_is_tried_again():
+    killed = a_member(0, Phase.FAILED, exit_code=None, signal=9)
+    end = step(a_view(attempts_left=1), seen(killed))
+    assert isinstance(end, End) and end.to is JobState.QUEUED
+    end = step(a_view(attempts_left=0), seen(killed))
+    assert isinstance(end, End) and end.to is JobState.FAILED and end.exit_code == 137
+
+
+@pytest.mark.parametrize(
+    ("quiet", "to", "reason"),
+    [(False, JobState.FAILED, Reason.TIME_LIMIT), (True, JobState.SUCCEEDED, Reason.TIME_TO_LIVE)],
+)
+def test_the_time_limit_ends_a_job_and_a_time_to_live_ends_it_as_asked(quiet, to, reason):
+    view = a_view(time_limit_ms=1000, expires_quietly=quiet)
+    end = step(view, seen(a_member(0, Phase.FAILED, reason="TimeLimit", signal=15)))
+    assert isinstance(end, End) and (end.to, end.reason) == (to, reason)
+
+
+def test_a_limit_the_cluster_did_not_enforce_is_enforced_here():
+    action = step(a_view(time_limit_ms=60_000), seen(a_member(0)))
+    assert isinstance(action, Stop) and action.to is JobState.FAILED and action.reason is Reason.TIME_LIMIT
+
+
+def test_stopping_asks_again_until_it_is_over():
+    view = a_view(state=JobState.STOPPING, stop_to=JobState.CANCELLED, stop_reason=Reason.CANCELLED_BY_USER)
+    assert isinstance(step(view, seen(a_member(0))), Stop)
+    end = step(view, seen(a_member(0, Phase.FAILED, exit_code=143)))
+    assert isinstance(end, End) and end.to is JobState.CANCELLED
+
+
+def test_what_finished_before_the_stop_reached_it_is_a_success():
+    view = a_view(state=JobState.STOPPING, stop_to=JobState.CANCELLED, stop_reason=Reason.CANCELLED_BY_USER)
+    end = step(view, seen(a_member(0, Phase.SUCCEEDED)))
+    assert isinstance(end, End) and end.to is JobState.SUCCEEDED
+
+
+def test_a_lost_exit_record_is_unknown_never_success():
+    end = step(a_view(), seen(a_member(0, Phase.UNKNOWN)))
+    assert isinstance(end, End) and end.to is JobState.FAILED and end.reason is Reason.OUTCOME_UNKNOWN
+
+
+def test_every_end_from_stopping_is_a_move_of_the_table():
+    for to in (JobState.CANCELLED, JobState.FAILED, JobState.QUEUED, JobState.SUCCEEDED):
+        assert may_move(JobState.STOPPING, to)
