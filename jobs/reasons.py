@@ -128,8 +128,9 @@ class Reason(StrEnum):
         "A demand or a quota cell names a class that the catalogue does not have."
     POOL_NOT_FOUND = "PoolNotFound", "", _N, _ADMIN, N_("Pool {pool} does not exist. Choose another pool."), \
         "A job or a quota cell names a pool that does not exist."
-    EMPTY_DEMAND = "EmptyDemand", "", _N, _USER, N_("The job asks for nothing. Name at least one amount."), \
-        "No pod set, or none with an amount."
+    EMPTY_DEMAND = "EmptyDemand", "", _N, _USER, \
+        N_("The job asks for nothing, or for less than nothing. Name at least one amount above 0."), \
+        "No pod set, none with an amount, or a negative amount or count."
     DEVICE_AMOUNT = "DeviceAmount", "", _N, _USER, \
         N_("{need} {u} of {res} cannot be given: ask for whole cards, or for a part of one card where "
            "it is shared."), \

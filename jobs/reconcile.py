@@ -12,7 +12,7 @@ from typing import Any
 
 from jobs.reasons import Reason
 from jobs.states import JobState
-from resources.drivers.base import Phase, SeenMember, SeenWorkload
+from resources.drivers.base import EndCause, Phase, SeenMember, SeenWorkload
 
 LOST_AFTER_PASSES = 2
 """Complete lists without a workload before it counts as gone (trust.md: two lists)."""
@@ -21,9 +21,10 @@ READY_TIMEOUT = timedelta(minutes=5)
 STOP_MARGIN = timedelta(seconds=30)
 """Beyond limit and grace before the portal asks for the end itself: the driver enforces the limit first."""
 
-RETRIED = frozenset({Reason.NODE_LOST, Reason.OUTCOME_UNKNOWN, Reason.READY_TIMEOUT})
+RETRIED = frozenset({Reason.NODE_LOST, Reason.OUTCOME_UNKNOWN, Reason.READY_TIMEOUT, Reason.PLATFORM_FAULT})
 """Ends that are not the application's own doing: another attempt is made where the job has one left."""
 _KILLED = 128
+SIGKILL = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class View:
     stop_to: JobState | None
     stop_reason: Reason | None
     time_limit_ms: int | None
+    memory_bytes: int | None
     grace_ms: int
     attempts_left: int
     missing_passes: int
@@ -115,9 +117,7 @@ def decide(view: View, seen: SeenWorkload | None, *, complete: bool, now: dateti
 def over(seen: SeenWorkload, view: View) -> bool:
     """True once nothing of it can still run: every expected member ended, or is unknown beside ended ones."""
     ended = [m for m in seen.members if m.phase in (Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN)]
-    return len(ended) >= view.members or (
-        bool(seen.members) and len(ended) == len(seen.members) and seen.stopping
-    )
+    return len(ended) >= view.members or (bool(seen.members) and len(ended) == len(seen.members) and seen.stopping)
 
 
 def times_of(seen: SeenWorkload, members: int) -> Times:
@@ -188,28 +188,36 @@ def _end(view: View, seen: SeenWorkload, times: Times, now: datetime) -> End:
 
 def _failure(view: View, seen: SeenWorkload, times: Times) -> End:
     """The failure of the member that ended first: what followed in a gang is its consequence."""
-    failed = [m for m in seen.members if m.phase in (Phase.FAILED, Phase.UNKNOWN)]
     first = min(
-        failed,
-        key=lambda m: (
-            m.reason == "GangMemberFailed",
-            m.finished_at
-            or datetime.max.replace(tzinfo=times.stopped_at.tzinfo if times.stopped_at else None),
-            m.index,
-        ),
+        (m for m in seen.members if m.phase in (Phase.FAILED, Phase.UNKNOWN)),
+        key=lambda m: (m.reason == EndCause.GANG_FAILED, _instant(m.finished_at) or 0, m.index),
     )
-    if first.reason == "TimeLimit":
-        to, reason = _limit_end(view)
-        return End(
-            to, reason, times, {"limit": view.time_limit_ms, "t": _instant(times.stopped_at)}, first.exit_code
-        )
-    if first.reason == "MemoryLimit":
-        return End(JobState.FAILED, Reason.MEMORY_LIMIT, times, _memory_facts(first), first.exit_code)
     if first.phase is Phase.UNKNOWN:
         return End(JobState.FAILED, Reason.OUTCOME_UNKNOWN, times, {"detail": first.reason or "NoExitRecord"})
-    code = first.exit_code if first.exit_code is not None else _KILLED + (first.signal or 0)
-    facts = {"code": code, "ran": _ran(times), "member": first.index}
-    return End(JobState.FAILED, Reason.APPLICATION_FAILED, times, facts, code)
+    to, reason, facts = _cause(view, first, times)
+    return End(to, reason, times, {**facts, "member": first.index}, _code(first))
+
+
+def _cause(view: View, member: SeenMember, times: Times) -> tuple[JobState, Reason, dict[str, Any]]:
+    """What the cluster's word for a member's end means for the job."""
+    when = _instant(times.stopped_at)
+    match member.reason:
+        case EndCause.TIME_LIMIT:
+            to, reason = _limit_end(view)
+            return to, reason, {"limit": view.time_limit_ms, "t": when}
+        case EndCause.MEMORY_LIMIT | EndCause.OOM_KILLED:
+            facts = {"max": view.memory_bytes, "resource": "memory", "whole": 1}
+            return JobState.FAILED, Reason.MEMORY_LIMIT, facts
+        case EndCause.START_FAILED:
+            return JobState.FAILED, Reason.PLATFORM_FAULT, {"detail": member.reason, "support_id": member.uid}
+        case EndCause.HOST_STOPPING:
+            return JobState.FAILED, Reason.NODE_LOST, {"node": member.node, "t": when, "cause": member.reason}
+    return JobState.FAILED, Reason.APPLICATION_FAILED, {"code": _code(member), "ran": _ran(times)}
+
+
+def _code(member: SeenMember) -> int:
+    """The exit code; 128 + signal where a signal ended it, as shells say it."""
+    return member.exit_code if member.exit_code is not None else _KILLED + (member.signal or 0)
 
 
 def _retry_or(view: View, end: End, seen: SeenWorkload | None = None) -> End:
@@ -222,15 +230,11 @@ def _retry_or(view: View, end: End, seen: SeenWorkload | None = None) -> End:
 
 
 def _was_killed(seen: SeenWorkload | None) -> bool:
-    """Killed by a signal from outside (KILL): a program's own error exits with a code."""
+    """Ended by KILL for no reason the cluster knows: a program's own error exits with a code."""
+    unexplained = ("", EndCause.ERROR, EndCause.KILLED)
     return seen is not None and any(
-        m.phase is Phase.FAILED and m.signal == 9 and not m.reason for m in seen.members
+        m.phase is Phase.FAILED and m.signal == SIGKILL and m.reason in unexplained for m in seen.members
     )
-
-
-def _memory_facts(member: SeenMember) -> dict[str, Any]:
-    digits = "".join(c for c in member.message.partition("limit=")[2] if c.isdigit())
-    return {"max": int(digits) if digits else None, "resource": "memory", "whole": 1}
 
 
 def _first_code(seen: SeenWorkload) -> int | None:

@@ -245,6 +245,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTO_REFRESH": False}
+KNOX_TOKEN_MODEL = "tenants.ApiToken"
 
 LOGGING = {
     "version": 1,

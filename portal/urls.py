@@ -8,6 +8,7 @@ from portal.web.language import set_language
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("language", set_language, name="set_language"),
+    path("api/v1/", include("portal.web.api_urls")),
     path("", include("tenants.web.urls")),
     path("", include("resources.web.urls")),
     path("", include("jobs.web.urls")),

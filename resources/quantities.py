@@ -26,9 +26,7 @@ _MEMORY_UNITS = _DECIMAL_UNITS | _BINARY_UNITS
 _CPU_UNITS_MILLI = {"": 1000, "m": 1}
 
 NOT_TEXT = gettext_noop('Write the amount as text, such as "{example}".')
-NOT_A_QUANTITY = gettext_noop(
-    'This is not an amount. Write digits and a unit, such as "{example}", without spaces.'
-)
+NOT_A_QUANTITY = gettext_noop('This is not an amount. Write digits and a unit, such as "{example}", without spaces.')
 NOT_WHOLE = gettext_noop("Write a whole number from {minimum} to {maximum}.")
 UNIT_NOT_ALLOWED = gettext_noop('The unit "{unit}" does not fit here. Allowed: {units}.')
 TOO_FINE = gettext_noop('"{given}" is finer than one thousandth of a core. Write a multiple of 1m.')

@@ -70,6 +70,13 @@ def visible(user: Actor, model: type[M], permission: str) -> QuerySet[M]:
     return model._default_manager.filter(**{f"{path}__in": projects})
 
 
+def _visible_scopes(user: Actor, model: type[M], permission: str) -> QuerySet[M]:
+    """Scopes outside the tree of teams (pools): held on the object itself, or on the whole organisation."""
+    if at_platform(user, permission):
+        return model._default_manager.all()
+    return _direct(_known(user), model, permission) if _signed_in(user) else model._default_manager.none()
+
+
 def fetch(
     user: Actor, model: type[M], key: str | uuid.UUID, permission: str, *, related: tuple[str, ...] = ()
 ) -> M:

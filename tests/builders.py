@@ -14,11 +14,12 @@ from resources.services.create_pool import create_pool
 from resources.services.define_class import define_class
 from resources.services.publish_rate import publish_rate
 from resources.services.register_cluster import register_cluster
-from tenants.models import Project, Team, User
+from tenants.models import Project, QuotaCell, Team, User
 from tenants.roles import Role
 from tenants.services.create_project import create_project
 from tenants.services.create_team import create_team
 from tenants.services.grant_role import grant_role
+from tenants.services.set_quota import set_quota
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 CARD = 42_000
@@ -227,3 +228,20 @@ def _state(
         (bound, AllocationState.BOUND),
     )
     return next((state for moment, state in reached if moment is not None), AllocationState.RESERVED)
+
+
+def set_cell(
+    tenant: Team | Project, pool: str, class_key: str, resource: str, *, nominal: int | None, ceiling: int | None
+) -> QuotaCell:
+    """A quota cell without guarantee."""
+    return set_quota(
+        actor=None,
+        tenant=tenant,
+        pool_key=pool,
+        class_key=class_key,
+        resource=resource,
+        guarantee=None,
+        nominal=nominal,
+        ceiling=ceiling,
+        now=NOW,
+    )

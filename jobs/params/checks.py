@@ -15,7 +15,6 @@ from portal.lib import text
 from portal.lib.text import BadInput, gettext_noop
 from resources import quantities
 
-NOT_WHOLE = gettext_noop("Write a whole number from {minimum} to {maximum}.")
 NOT_NUMBER = gettext_noop("Write a number from {minimum} to {maximum}.")
 TOO_SMALL = gettext_noop("This is below the smallest value, {minimum}.")
 TOO_LARGE = gettext_noop("This is above the largest value, {maximum}.")
@@ -96,7 +95,7 @@ def _in_range(param: Param, value: _N, shown: Callable[[Any], Any] = lambda boun
 
 def _integer(param: Param, value: object) -> int:
     if type(value) is not int:  # True is an int to isinstance
-        raise BadInput("NotWholeNumber", NOT_WHOLE, _bounds(param))
+        raise BadInput("NotWholeNumber", quantities.NOT_WHOLE, _bounds(param))
     return _in_range(param, value)
 
 

@@ -37,9 +37,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value):
         return {name: _plain(getattr(value, name)) for name in _field_names(value.__class__)}
-    raise TypeError(
-        f"{type(value).__name__} has no canonical form"
-    )  # a float or a set: not exact, not ordered
+    raise TypeError(f"{type(value).__name__} has no canonical form")  # a float or a set: not exact, not ordered
 
 
 @cache

@@ -38,14 +38,16 @@ from jobs.scheduler.quota import QuotaBook
 from jobs.scheduler.rules import Rules
 from jobs.scheduler.shape import Shape, Shapes, Way
 from jobs.scheduler.snapshot import Hold, Holding, Snapshot, WaitingJob
+from jobs.scheduler.uncollected import uncollected
 from jobs.scheduler.world import World
 from jobs.states import AllocationState
 
 
 def cycle(snapshot: Snapshot, rules: Rules) -> CycleResult:
     """The decisions for all waiting jobs, in the order they were taken."""
-    one_pass = _Pass(snapshot, rules)
-    return one_pass.result(one_pass.decide())
+    with uncollected():
+        one_pass = _Pass(snapshot, rules)
+        return one_pass.result(one_pass.decide())
 
 
 def evaluate_one(snapshot: Snapshot, rules: Rules, job: WaitingJob) -> Decision:
@@ -53,9 +55,9 @@ def evaluate_one(snapshot: Snapshot, rules: Rules, job: WaitingJob) -> Decision:
 
     The same pass as `cycle`, explained for this job only.
     """
-    one_pass = _Pass(snapshot.with_job(job), rules)
-    verdicts = one_pass.decide()
-    (decision,) = one_pass.explained(verdicts, only=job.key)
+    with uncollected():
+        one_pass = _Pass(snapshot.with_job(job), rules)
+        (decision,) = one_pass.explained(one_pass.decide(), only=job.key)
     return decision
 
 
@@ -84,7 +86,7 @@ class _Pass:
         self._book = QuotaBook(snapshot, self._words)
         self._grants = Grants(snapshot, self._book, self._words)
         self._shapes = Shapes(snapshot, self._words, self._world, self._book, self._grants)
-        self._holds = {tenant.key: tenant.hold for tenant in snapshot.tenants}
+        self._holds = _inherited_holds(snapshot, self._book)
         self._queues: dict[str, int] = {}
         self._taken: list[Holding] = []
         self._placements = Placements(snapshot, self._words, self._fits, self._before)
@@ -112,8 +114,7 @@ class _Pass:
 
     def _held(self, job: WaitingJob) -> Block | None:
         """The hold of the job itself, of its project or a team above it, or of its last failed start."""
-        above = (self._holds.get(tenant) for tenant in self._book.path(job.tenant))
-        hold: Hold | None = next((hold for hold in (job.hold, *above) if hold is not None), None)
+        hold = job.hold or self._holds.get(job.tenant)
         if hold is not None:
             return Block(hold.reason, hold.facts)
         if job.not_before_ms is not None and job.not_before_ms > self._snapshot.at_ms:
@@ -227,11 +228,16 @@ class _Pass:
     def _could_start(self, shape: Shape) -> bool:
         return any(
             self._within_quota(shape, way)
-            and any(
-                self._fits.fits(site, shape.scope, way.demand) for site in self._world.sites[way.pool.key]
-            )
+            and any(self._fits.fits(site, shape.scope, way.demand) for site in self._world.sites[way.pool.key])
             for way in shape.open_ways
         )
+
+
+def _inherited_holds(snapshot: Snapshot, book: QuotaBook) -> dict[str, Hold]:
+    """The hold of every tenant that has one, its own or the nearest above."""
+    own = {tenant.key: tenant.hold for tenant in snapshot.tenants if tenant.hold is not None}
+    paths = ((tenant.key, book.path(tenant.key)) for tenant in snapshot.tenants) if own else ()
+    return {tenant: next(own[above] for above in path if above in own) for tenant, path in paths if own.keys() & path}
 
 
 def _permanence(way: Way) -> int:

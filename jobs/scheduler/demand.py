@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import permutations
 from typing import NamedTuple
 
-from jobs.scheduler.snapshot import Alternative, Axis, Line, Resource
+from jobs.scheduler.snapshot import Axis, Line, PodSet, Resource
 
 MOST_ORDERS = 6
 
@@ -22,12 +22,10 @@ class Part(NamedTuple):
 
 
 class Demand:
-    """An alternative reduced to what counts. Equal demands are one object's worth of work: compare `parts`."""
+    """The pod sets of an alternative reduced to what counts; make one for equal pod sets and reuse it."""
 
-    def __init__(self, alternative: Alternative) -> None:
-        self.parts = tuple(
-            Part(pods.name, pods.count, _merged(pods.lines)) for pods in alternative.pod_sets if pods.count
-        )
+    def __init__(self, pod_sets: tuple[PodSet, ...]) -> None:
+        self.parts = tuple(Part(pods.name, pods.count, _merged(pods.lines)) for pods in pod_sets if pods.count)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -37,9 +35,7 @@ class Demand:
     @cached_property
     def total(self) -> tuple[Line, ...]:
         """The sum over all replicas, one line per axis."""
-        return _merged(
-            Line(axis, amount * part.replicas) for part in self.parts for axis, amount in part.lines
-        )
+        return _merged(Line(axis, amount * part.replicas) for part in self.parts for axis, amount in part.lines)
 
     @cached_property
     def replicas(self) -> int:

@@ -27,11 +27,11 @@ class Placements:
         self._words = words
         self._now, self._before = now, before
         self._clusters = {cluster.key: cluster for cluster in snapshot.clusters}
-        self._known: dict[tuple[tuple[Part, ...], str, Scope], Block] = {}
+        self._known: dict[tuple[Demand, str, Scope], Block] = {}
 
     def why_not(self, demand: Demand, pool: Pool, scope: Scope) -> Block:
         """Why the demand does not fit in the pool now."""
-        key = (demand.parts, pool.key, scope)
+        key = (demand, pool.key, scope)
         if key not in self._known:
             block = self._behind_others(demand, pool, scope) or self._out_of_use(demand, pool, scope)
             self._known[key] = block or self._busy(demand, pool, scope)
@@ -124,9 +124,7 @@ class Placements:
         for part, fitting in zip(demand.parts, ready, strict=True):
             if not fitting:
                 return self._no_node(part, pool, site, scope)
-        together = min(
-            sum(ready), demand.replicas - 1
-        )  # each pod set may fit alone, but not beside the others
+        together = min(sum(ready), demand.replicas - 1)  # each pod set may fit alone, but not beside the others
         facts = {"ready": together, "min": demand.replicas, "need": demand.replicas, "have": together}
         short = {"short_by": demand.replicas - together, "pool": pool.name}
         return Block(Reason.GANG_INCOMPLETE, {**facts, **short}, axis)

@@ -40,12 +40,12 @@ class Fits:
     def __init__(self, world: World, stale: frozenset[str]) -> None:
         self.world = world
         self.stale = stale
-        self._rooms: dict[tuple[Site, Scope, tuple[Line, ...]], _Room] = {}
-        self._masks: dict[tuple[Site, Scope], Ints] = {}
+        self._rooms: dict[tuple[int, Scope, tuple[Line, ...]], _Room] = {}
+        self._masks: dict[tuple[int, Scope], Ints] = {}
 
     def room(self, site: Site, scope: Scope, lines: tuple[Line, ...]) -> Ints:
         """How many replicas of `lines` each host of the site could take now; read only."""
-        key = (site, scope, lines)
+        key = (site.number, scope, lines)
         known = self._rooms.get(key)
         changes = self.world.changes[site.number]
         if known is None:
@@ -61,11 +61,11 @@ class Fits:
 
     def mask(self, site: Site, scope: Scope) -> Ints:
         """1 for every host of the site that `scope` lets in, else 0."""
-        known = self._masks.get((site, scope))
+        known = self._masks.get((site.number, scope))
         if known is None:
             wanted, excluded = frozenset(scope.labels), frozenset(scope.excluded)
             stale = site.cluster in self.stale and not scope.stale_too
-            known = self._masks[site, scope] = np.array(
+            known = self._masks[site.number, scope] = np.array(
                 [
                     not stale
                     and (scope.blocked_too or host.blocked is None)

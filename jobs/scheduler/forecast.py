@@ -29,14 +29,13 @@ class Ledger(NamedTuple):
     book: QuotaBook
     grants: Grants
 
-    def release(self, holding: Holding) -> None:
-        """Strike a holding out of all books."""
-        row = self.world.row.get(holding.host)
-        if row is not None:
-            self.world.give(row, holding.lines, holding.devices, holding.pods)
-        if holding.state in HOLDS_QUOTA:
-            self.book.charge(holding.tenant, holding.pool, holding.lines, -1)
-        self.grants.uncount(holding.tenant, holding.pool, holding.job)
+    def release(self, holdings: list[Holding]) -> None:
+        """Strike holdings out of all books."""
+        self.world.enter(holdings, 1)
+        for holding in holdings:
+            if holding.state in HOLDS_QUOTA:
+                self.book.charge(holding.tenant, holding.pool, holding.lines, -1)
+            self.grants.uncount(holding.tenant, holding.pool, holding.job)
 
 
 def forecast(
@@ -56,8 +55,7 @@ def forecast(
     found: dict[T, Window] = {}
     waiting = list(blocked)
     for window, ending in _steps(holdings, at_ms, steps):
-        for holding in ending:
-            ledger.release(holding)
+        ledger.release(ending)
         for thing in [thing for thing in waiting if could_start(thing)]:
             found[thing] = window
             waiting.remove(thing)

@@ -63,9 +63,7 @@ class Grants:
             return None
         facts = {"pool": pool.name, "project": self._book.name(job.tenant)}
         return (
-            _above_class(grant, job, facts)
-            or _above_limit(grant, job, facts)
-            or self._above_size(grant, demand, facts)
+            _above_class(grant, job, facts) or _above_limit(grant, job, facts) or self._above_size(grant, demand, facts)
         )
 
     def too_many(self, tenant: str, pool: str) -> Block | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import islice
-from operator import attrgetter
 
 from jobs.scheduler.block import Block
 from jobs.scheduler.decision import Holder
@@ -21,11 +20,9 @@ class Holders:
 
     def __init__(self, holdings: Iterable[Holding], book: QuotaBook) -> None:
         self._book = book
-        self._by_pool: defaultdict[str, defaultdict[str, list[Holding]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        self._by_pool: defaultdict[str, list[Holding]] = defaultdict(list)
         for holding in holdings:
-            self._by_pool[holding.pool][holding.job].append(holding)
+            self._by_pool[holding.pool].append(holding)
         self._lists: dict[tuple[str, Axis], list[tuple[Holder, Holding]]] = {}
         self._known: dict[tuple[str, Axis, str | None], tuple[Holder, ...]] = {}
 
@@ -42,30 +39,29 @@ class Holders:
         if (pool, axis) not in self._lists:
             self._lists[pool, axis] = self._list(pool, axis)
         counted = (
-            holder
-            for holder, holding in self._lists[pool, axis]
-            if tenant is None or self._counts_for(holding, tenant)
+            holder for holder, holding in self._lists[pool, axis] if tenant is None or self._counts_for(holding, tenant)
         )
         return tuple(islice(counted, MOST))
 
     def _list(self, pool: str, axis: Axis) -> list[tuple[Holder, Holding]]:
         """All jobs of the pool on this axis in order, each with one of its holdings."""
-        found = []
-        for job, held in self._by_pool[pool].items():
-            amount = sum(line.amount for holding in held for line in holding.lines if line.axis == axis)
+        found: dict[str, tuple[Holder, Holding]] = {}
+        for holding in self._by_pool[pool]:
+            amount = sum([line.amount for line in holding.lines if line.axis == axis])
             if amount:
-                found.append((Holder(job, amount, _last_end(held)), held[0]))
-        return sorted(found, key=lambda pair: _first_to_end(pair[0]))
+                known = found.get(holding.job)
+                ends = holding.ends_ms if known is None else _later(known[0].ends_ms, holding.ends_ms)
+                held = amount if known is None else amount + known[0].amount
+                found[holding.job] = (Holder(holding.job, held, ends), holding)
+        return sorted(found.values(), key=lambda pair: _first_to_end(pair[0]))
 
     def _counts_for(self, holding: Holding, tenant: str) -> bool:
         return holding.state in HOLDS_QUOTA and tenant in self._book.path(holding.tenant)
 
 
-def _last_end(held: list[Holding]) -> int | None:
-    """When the last of a job's holdings ends, None when one has no end."""
-    if any(holding.ends_ms is None for holding in held):
-        return None
-    return max(map(attrgetter("ends_ms"), held))
+def _later(one: int | None, other: int | None) -> int | None:
+    """The later of two ends, where None is never."""
+    return None if one is None or other is None else max(one, other)
 
 
 def _first_to_end(holder: Holder) -> tuple[bool, int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jobs.reasons import Reason
 from jobs.scheduler.block import Block, Words
-from jobs.scheduler.demand import Demand, Part
+from jobs.scheduler.demand import Demand
 from jobs.scheduler.fit import Fits, Labels, Scope
 from jobs.scheduler.snapshot import Axis, Line, Pool, Resource
 from jobs.scheduler.world import Site, World
@@ -21,16 +21,24 @@ class Inventory:
         self._words = words
         self._world = world.emptied()
         self._fits = Fits(self._world, stale=frozenset())
-        self._known: dict[tuple[tuple[Part, ...], str, Labels], Block | None] = {}
+        self._known: dict[tuple[Demand, str, Labels], Block | None] = {}
+        self._valid: dict[Demand, Block | None] = {}
 
     def invalid(self, demand: Demand) -> Block | None:
         """A demand for nothing, a class that does not exist, or an amount of devices that cannot be given."""
-        if not demand.total:
+        if demand not in self._valid:
+            self._valid[demand] = self._invalid(demand)
+        return self._valid[demand]
+
+    def _invalid(self, demand: Demand) -> Block | None:
+        if not demand.total or any(part.replicas < 0 for part in demand.parts):
             return Block(Reason.EMPTY_DEMAND, {})
         return next((block for line in demand.lines if (block := self._invalid_line(line))), None)
 
     def _invalid_line(self, line: Line) -> Block | None:
         axis, amount = line
+        if amount < 0:
+            return Block(Reason.EMPTY_DEMAND, {}, axis)
         kind = self._words.classes.get(axis.class_key)
         if kind is None or kind.resource is not axis.resource:
             return Block(Reason.CLASS_NOT_FOUND, {"class_key": axis.class_key}, axis)
@@ -42,7 +50,7 @@ class Inventory:
 
     def never(self, demand: Demand, pool: Pool, labels: Labels) -> Block | None:
         """Why the demand cannot be placed even on the empty pool; None when it can."""
-        key = (demand.parts, pool.key, labels)
+        key = (demand, pool.key, labels)
         if key not in self._known:
             self._known[key] = self._never(demand, pool, labels)
         return self._known[key]

@@ -13,7 +13,7 @@ from jobs.scheduler.grants import Grants
 from jobs.scheduler.inventory import Inventory
 from jobs.scheduler.price import price_per_hour
 from jobs.scheduler.quota import QuotaBook
-from jobs.scheduler.snapshot import Pool, Snapshot, WaitingJob
+from jobs.scheduler.snapshot import PodSet, Pool, Snapshot, WaitingJob
 from jobs.scheduler.world import World
 
 
@@ -37,27 +37,21 @@ class Shape:
     ways: tuple[Way, ...]
     open_ways: tuple[Way, ...]  # those that only wait for room, quota or their turn
     nothing: Block | None  # why there is no way at all
+    is_never: bool  # no way could start, however empty the pools were
     blocked: bool = field(default=False)
-
-    @property
-    def is_never(self) -> bool:
-        """Whether no way could start, however empty the pools were."""
-        blocks = [way.block for way in self.ways] or [self.nothing]
-        return all(block is not None and block.reason.kind is Kind.NEVER for block in blocks)
 
 
 class Shapes:
     """The shapes of one snapshot, each made when its first job is met."""
 
-    def __init__(
-        self, snapshot: Snapshot, words: Words, world: World, book: QuotaBook, grants: Grants
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, words: Words, world: World, book: QuotaBook, grants: Grants) -> None:
         self._snapshot = snapshot
         self._book, self._grants = book, grants
         self._pools = {pool.key: pool for pool in snapshot.pools}
         self._inventory = Inventory(world, words)
         self._unused = QuotaBook(snapshot, words, unused=True)
         self._shapes: dict[tuple[object, ...], Shape] = {}
+        self._priced: dict[tuple[PodSet, ...], tuple[Demand, int | None]] = {}
 
     def __len__(self) -> int:
         """How many shapes were met."""
@@ -84,7 +78,10 @@ class Shapes:
         ways = tuple(self._ways(job))
         open_ways = tuple(way for way in ways if way.block is None)
         scope = Scope(tuple(sorted(job.labels)), tuple(sorted(job.excluded_hosts)))
-        return Shape(job.tenant, scope, ways, open_ways, None if ways else self._no_way(job))
+        nothing = None if ways else self._no_way(job)
+        blocks = [way.block for way in ways] or [nothing]
+        is_never = all(block is not None and block.reason.kind is Kind.NEVER for block in blocks)
+        return Shape(job.tenant, scope, ways, open_ways, nothing, is_never)
 
     def _no_way(self, job: WaitingJob) -> Block:
         if not job.alternatives:
@@ -92,14 +89,19 @@ class Shapes:
         return Block(Reason.NO_POOL, {"project": self._book.name(job.tenant)})
 
     def _ways(self, job: WaitingJob) -> Iterator[Way]:
-        rates = self._snapshot.rates
-        demands = [(alternative.key, Demand(alternative)) for alternative in job.alternatives]
-        priced = [(key, demand, price_per_hour(demand.total, rates)) for key, demand in demands]
+        priced = [(alternative.key, *self._demand(alternative.pod_sets)) for alternative in job.alternatives]
         if job.cheapest_first:
             priced.sort(key=lambda way: (way[2] is None, way[2] or 0))  # stable; unrated is not free: last
         for key, demand, price in priced:
             for pool in job.pools:
                 yield self._way(job, key, demand, price, pool)
+
+    def _demand(self, pod_sets: tuple[PodSet, ...]) -> tuple[Demand, int | None]:
+        """The one Demand of equal pod sets, and its price per hour."""
+        if pod_sets not in self._priced:
+            demand = Demand(pod_sets)
+            self._priced[pod_sets] = demand, price_per_hour(demand.total, self._snapshot.rates)
+        return self._priced[pod_sets]
 
     def _way(self, job: WaitingJob, key: str, demand: Demand, price: int | None, pool_key: str) -> Way:
         pool = self._pools.get(pool_key)

@@ -203,11 +203,6 @@ class PodSet:
     lines: tuple[Line, ...]  # of one replica
     min_count: int | None = None
 
-    def __post_init__(self) -> None:
-        """Raises ValueError on a negative count or amount, which would give the pool what it does not have."""
-        if self.count < 0 or any(line.amount < 0 for line in self.lines):
-            raise ValueError(f"pod set {self.name!r} asks for less than nothing")
-
 
 @dataclass(frozen=True, slots=True)
 class Alternative:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from jobs.scheduler.snapshot import Axis, Device, DeviceShare, Host, Line, Resource, ResourceClass, Snapshot
+from jobs.scheduler.snapshot import (
+    Axis,
+    Device,
+    DeviceShare,
+    Holding,
+    Host,
+    Line,
+    Resource,
+    ResourceClass,
+    Snapshot,
+)
 
 Ints = npt.NDArray[np.int64]
 Rows = slice | Ints  # which hosts
 NO_BOUND = np.iinfo(np.int64).max // 4
 MANY = 1 << 30  # pods on a host without a bound: summed over all hosts it still fits
-_BROKEN = (
-    1 << 40
-)  # a broken device counts this much below what is free of it, so that nothing is given from it
+_BROKEN = 1 << 40  # a broken device counts this much below what is free of it, so that nothing is given from it
 _CPU_BITS = 31
 _CPU_MOST = (1 << _CPU_BITS) - 1
+_device_key = attrgetter("key")
 _Number = TypeVar("_Number", int, Ints)
 
 
@@ -49,20 +59,21 @@ class DeviceTable:
     `exists: bool[host, slot]` tells devices from empty slots, `broken: bool[host, slot]` those out of order.
     """
 
-    def __init__(self, kind: ResourceClass, devices: list[list[Device]]) -> None:
-        """`devices[host]` are the host's devices of this class, in order."""
+    def __init__(self, kind: ResourceClass, hosts: int, devices: dict[int, list[Device]]) -> None:
+        """`devices[host]` are a host's devices of this class, in order; hosts without any are left out."""
         self.whole, self.divisible = kind.whole, kind.divisible
-        self.keys = [[device.key for device in of_host] for of_host in devices]
-        shape = (len(devices), max(map(len, devices), default=0))
-        self.exists = np.arange(shape[1]) < np.array([len(keys) for keys in self.keys])[:, np.newaxis]
+        self.keys = {row: tuple(device.key for device in of_host) for row, of_host in devices.items()}
+        shape = (hosts, max(map(len, devices.values()), default=0))
+        self.exists = np.zeros(shape, dtype=np.bool_)
         self.broken = np.zeros(shape, dtype=np.bool_)
-        self.left: Ints = np.where(self.exists, self.whole, -1).astype(np.int64)
-        for row, of_host in enumerate(devices):
+        self.left: Ints = np.full(shape, -1, dtype=np.int64)
+        for row, of_host in devices.items():
+            self.exists[row, : len(of_host)] = True
+            self.left[row, : len(of_host)] = self.whole
             for slot, device in enumerate(of_host):
-                if not device.healthy:
-                    self.broken[row, slot] = True
-                    self.left[row, slot] -= _BROKEN
-                self.left[row, slot] -= device.foreign
+                if device.foreign or not device.healthy:
+                    self.broken[row, slot] = not device.healthy
+                    self.left[row, slot] -= device.foreign + (0 if device.healthy else _BROKEN)
 
     def room(self, rows: Rows, amount: int) -> Ints:
         """How many times each host has `amount`: n whole devices, or a part of one; 0 where it cannot be asked."""
@@ -87,12 +98,14 @@ class DeviceTable:
         left[slot] -= amount
         return (DeviceShare(keys[slot], amount),)
 
-    def move(self, host: int, share: DeviceShare, sign: int) -> None:
-        """Give parts back (1) or take them away (-1); a device that is not in the table is left alone."""
-        if share.device in self.keys[host]:
-            self.left[host, self.keys[host].index(share.device)] += sign * share.parts
+    def move(self, host: int, shares: Iterable[DeviceShare], sign: int) -> None:
+        """Give parts back (1) or take them away (-1); devices that are not in the table are left alone."""
+        keys = self.keys.get(host, ())
+        for device, parts in shares:
+            if device in keys:
+                self.left[host, keys.index(device)] += sign * parts
 
-    def usable(self, rows: Rows = slice(None)) -> Ints:
+    def usable(self, rows: Rows) -> Ints:
         """int64[host]: the free parts of each host; an overcommitted device counts as full."""
         parts: Ints = np.maximum(self.left[rows], 0).sum(axis=1)
         return parts
@@ -143,10 +156,7 @@ class World:
         world.row = {host.key: row for row, host in enumerate(world.hosts)}
         world._find_sites()
         world._measure(snapshot)
-        for holding in snapshot.holdings:
-            row = world.row.get(holding.host)
-            if row is not None:
-                world._move(row, holding.lines, holding.devices, holding.pods, -1)
+        world.enter(snapshot.holdings, -1)
         return world._settled()
 
     def copy(self) -> World:
@@ -199,6 +209,7 @@ class World:
         slots = [MANY if host.slots is None else host.slots for host in self.hosts]
         self._all_slots: Ints = np.array(slots, dtype=np.int64)
         self.slots = self._all_slots.copy()
+        self.tight = np.zeros(len(self.hosts), dtype=np.int64)
 
     def _table_of(self, field: str) -> Ints:
         """int64[host, axis]: the lines of one field of the hosts."""
@@ -209,14 +220,38 @@ class World:
                     amounts[row, self.column[axis]] += amount
         return amounts
 
-    def _settled(self) -> World:
-        """This world with all that follows from the arrays."""
+    def _settled(self, rows: Rows = slice(None)) -> World:
+        """This world with all that follows from the arrays, for some hosts or all."""
         for axis, table in self.tables.items():
-            self.free[:, self.column[axis]] = table.usable()
-        devices = np.maximum(self.free[:, self._device_columns], 0).sum(axis=1)
-        cpu = self.free[:, self._cpu_columns].sum(axis=1)
-        self.tight = _tight(devices, np.clip(cpu, 0, _CPU_MOST))
+            self.free[rows, self.column[axis]] = table.usable(rows)
+        free = self.free[rows]
+        cpu = free[:, self._cpu_columns].sum(axis=1)
+        self.tight[rows] = _tight(free[:, self._device_columns].sum(axis=1), np.clip(cpu, 0, _CPU_MOST))
         return self
+
+    def enter(self, holdings: Iterable[Holding], sign: int) -> None:
+        """Free what all of these hold (1), or take it (-1); hosts that are not here are passed over."""
+        rows: list[int] = []
+        cells: list[tuple[int, int, int]] = []
+        for holding in holdings:
+            row = self.row.get(holding.host)
+            if row is None:
+                continue
+            rows.append(row)
+            self.slots[row] += sign * holding.pods
+            for axis, amount in holding.lines:
+                table = self.tables.get(axis)
+                if table is not None:
+                    table.move(row, holding.devices, sign)
+                elif axis in self.column:
+                    cells.append((row, self.column[axis], sign * amount))
+        if cells:
+            where_row, where_column, amounts = zip(*cells, strict=True)
+            np.add.at(self.free, (where_row, where_column), amounts)
+        if rows:
+            self._settled(np.array(rows, dtype=np.int64))
+        for row in rows:
+            self.changes[self.site_of[row].number].append(row)
 
     def room(self, rows: Rows, lines: Sequence[Line]) -> Ints:
         """How many pods of `lines` each of the hosts could take, never negative."""
@@ -244,27 +279,15 @@ class World:
         self._changed(host)
         return shares
 
-    def give(self, host: int, lines: Sequence[Line], shares: Iterable[DeviceShare], pods: int = 1) -> None:
-        """Free what pods hold on a host; the exact opposite of `take`."""
-        self._move(host, lines, shares, pods, 1)
-        self._changed(host)
-
-    def _move(
-        self, host: int, lines: Sequence[Line], shares: Iterable[DeviceShare], pods: int, sign: int
-    ) -> None:
-        tables = []
+    def give(self, host: int, lines: Sequence[Line], shares: Sequence[DeviceShare]) -> None:
+        """Free what one pod holds on a host; the exact opposite of `take`."""
         for axis, amount in lines:
+            self.free[host, self.column[axis]] += amount
             table = self.tables.get(axis)
             if table is not None:
-                tables.append((self.column[axis], table))
-            elif axis in self.column:
-                self.free[host, self.column[axis]] += sign * amount
-        for share in shares:
-            for _, table in tables:
-                table.move(host, share, sign)
-        for column, table in tables:
-            self.free[host, column] = np.maximum(table.left[host], 0).sum()
-        self.slots[host] += sign * pods
+                table.move(host, shares, 1)
+        self.slots[host] += 1
+        self._changed(host)
 
     def _changed(self, host: int) -> None:
         free = self.free[host].tolist()
@@ -277,14 +300,16 @@ class World:
 def _device_tables(snapshot: Snapshot) -> dict[Axis, DeviceTable]:
     """One table per catalogued device class that any host has; devices of unknown classes cannot be given."""
     kinds = {kind.key: kind for kind in snapshot.classes if kind.resource is Resource.DEVICE}
-    found: dict[str, list[list[Device]]] = {}
+    found: dict[str, dict[int, list[Device]]] = {key: {} for key in sorted(kinds)}
     for row, host in enumerate(snapshot.hosts):
         for device in host.devices:
             if device.class_key in kinds:
-                if device.class_key not in found:
-                    found[device.class_key] = [[] for _ in snapshot.hosts]
-                found[device.class_key][row].append(device)
+                found[device.class_key].setdefault(row, []).append(device)
     for of_class in found.values():
-        for of_host in of_class:
-            of_host.sort(key=lambda device: device.key)
-    return {Axis(key, Resource.DEVICE): DeviceTable(kinds[key], found[key]) for key in sorted(found)}
+        for of_host in of_class.values():
+            of_host.sort(key=_device_key)
+    return {
+        Axis(key, Resource.DEVICE): DeviceTable(kinds[key], len(snapshot.hosts), of_class)
+        for key, of_class in found.items()
+        if of_class
+    }

@@ -34,9 +34,7 @@ def cells_on_path(projects: Sequence[Project]) -> list[CellUse]:
         .order_by("pool_key", "class_key", "resource", "team__path")
     )
     held = _held(list(cells))
-    return [
-        CellUse(cell, _below(cell, held, reserved=False), _below(cell, held, reserved=True)) for cell in cells
-    ]
+    return [CellUse(cell, _below(cell, held, reserved=False), _below(cell, held, reserved=True)) for cell in cells]
 
 
 _Row = tuple[UUID, str, str, str, str, str, int]

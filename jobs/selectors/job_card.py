@@ -63,9 +63,7 @@ def _dials(facts: Mapping[str, Any]) -> list[Fact]:
     need = facts.get("need")
     if not isinstance(need, int):
         return []
-    have = next(
-        (facts[n] for n in ("free", "idle", "best", "max", "nominal") if isinstance(facts.get(n), int)), None
-    )
+    have = next((facts[n] for n in ("free", "idle", "best", "max", "nominal") if isinstance(facts.get(n), int)), None)
     if isinstance(facts.get("nominal"), int) and isinstance(facts.get("used"), int):
         have = max(0, facts["nominal"] - facts["used"])
     unit = units.unit_word(unit_of(facts), 2 * units.DEVICE_PARTS)

@@ -23,9 +23,7 @@ GROUPS: dict[str, tuple[JobState, ...]] = {
 
 def jobs_visible_to(user: Actor) -> QuerySet[Job]:
     """Jobs of the projects whose jobs the user may see, newest first."""
-    return access.visible(user, Job, "job.see").select_related(
-        "project", "submitter", "template_version__template"
-    )
+    return access.visible(user, Job, "job.see").select_related("project", "submitter", "template_version__template")
 
 
 def jobs_matching(
@@ -46,17 +44,13 @@ def jobs_matching(
 
 def group_counts(user: Actor) -> dict[str, int]:
     """How many visible jobs are in each state group; one query."""
-    states = {
-        group: Count("pk", filter=Q(state__in=[s.value for s in states])) for group, states in GROUPS.items()
-    }
+    states = {group: Count("pk", filter=Q(state__in=[s.value for s in states])) for group, states in GROUPS.items()}
     return access.visible(user, Job, "job.see").order_by().aggregate(**states)
 
 
 def last_attempt(job: Job) -> Attempt | None:
     """The newest attempt with its allocations and proofs, or None when it never had one."""
-    rows = (
-        Attempt.objects.filter(job=job).select_related("cluster").prefetch_related("allocations__lines__node")
-    )
+    rows = Attempt.objects.filter(job=job).select_related("cluster").prefetch_related("allocations__lines__node")
     return rows.order_by("-number").first()
 
 
@@ -78,9 +72,7 @@ def artifacts_of(job: Job) -> QuerySet[Artifact]:
 
 def input_artifacts(project_id: uuid.UUID, kinds: Sequence[str]) -> QuerySet[Artifact]:
     """Artifacts of a project that a job may start from, newest first."""
-    return Artifact.objects.filter(
-        project_id=project_id, kind__in=kinds, deleted_at__isnull=True
-    ).select_related("job")
+    return Artifact.objects.filter(project_id=project_id, kind__in=kinds, deleted_at__isnull=True).select_related("job")
 
 
 def finished_since(user: Actor, since: datetime) -> QuerySet[Job]:

@@ -27,9 +27,7 @@ def returned_of(record: ReleaseRecord) -> list[ProofLevel]:
     )
     return [
         ProofLevel(_("Quota"), _seen(record.quota_returned_at), "", _after(record, record.quota_returned_at)),
-        ProofLevel(
-            _("Queue slot"), _seen(record.slot_returned_at), "", _after(record, record.slot_returned_at)
-        ),
+        ProofLevel(_("Queue slot"), _seen(record.slot_returned_at), "", _after(record, record.slot_returned_at)),
         ProofLevel(
             _("Temporary files"),
             _seen(record.temporary_removed_at),

@@ -14,8 +14,8 @@ from jobs.states import HOLDS_CAPACITY, AllocationState, JobState
 from portal.lib.clock import to_ms
 from portal.lib.localised import localised
 from resources.models import Cluster, Node, Pool, RateVersion, ResourceClass
+from resources.selectors.freshness import is_stale
 from resources.selectors.rates import UNIT_OF, rates_in_force
-from resources.services.record_capacity import is_stale
 from tenants.models import Grant, Project, QuotaCell, Team
 
 
@@ -28,8 +28,7 @@ def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.S
         rates=_rates(now),
         clusters=_clusters(now),
         pools=tuple(
-            s.Pool(key=p.key, name=localised(p.name, p.key), borrowing=p.borrowing)
-            for p in Pool.objects.all()
+            s.Pool(key=p.key, name=localised(p.name, p.key), borrowing=p.borrowing) for p in Pool.objects.all()
         ),
         hosts=_hosts(),
         tenants=_tenants(),
@@ -93,9 +92,7 @@ def _rates(now: datetime) -> tuple[s.Rate, ...]:
 
 def _rate(row: RateVersion) -> s.Rate:
     assert row.price_micro is not None
-    return s.Rate(
-        s.Axis(row.class_key, s.Resource(row.resource)), micro=row.price_micro, per=UNIT_OF[row.resource]
-    )
+    return s.Rate(s.Axis(row.class_key, s.Resource(row.resource)), micro=row.price_micro, per=UNIT_OF[row.resource])
 
 
 def _clusters(now: datetime) -> tuple[s.Cluster, ...]:
@@ -192,9 +189,7 @@ def _grants() -> tuple[s.Grant, ...]:
             starts_ms=to_ms(g.valid_from),
             ends_ms=to_ms(g.valid_to) if g.valid_to else None,
             priority_ceiling=s.PriorityClass(g.class_ceiling) if g.class_ceiling else None,
-            largest_job=((s.Resource.DEVICE, g.largest_job_parts),)
-            if g.largest_job_parts is not None
-            else (),
+            largest_job=((s.Resource.DEVICE, g.largest_job_parts),) if g.largest_job_parts is not None else (),
             longest_limit_ms=g.longest_limit_ms,
             most_at_once=g.most_at_once,
         )

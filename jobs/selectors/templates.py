@@ -5,9 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Prefetch, Q, QuerySet
+from django.utils.translation import get_language
 
-from jobs.models import Artifact, JobTemplate, TemplateVersion
+from jobs.models import Artifact, Job, JobTemplate, TemplateVersion
+from jobs.params.param import Kind as ParamKind
 from jobs.params.schema import Schema, read_schema
+from jobs.params.values import as_given, to_text
+from portal.lib.display import Fact
 from portal.lib.errors import NotFound
 from resources.models import DataSource, ResourceClass
 from resources.models.catalogue import RESOURCE_OF_KIND, Kind
@@ -45,6 +49,28 @@ def newest_version(user: Actor, slug: str) -> TemplateVersion:
 def schema_of(version: TemplateVersion) -> Schema:
     """The typed parameters of a version."""
     return read_schema(version.spec["params"])
+
+
+def params_of(job: Job) -> list[Fact]:
+    """The job's parameters in the form's order, each as its user would write it."""
+    schema = schema_of(job.template_version)
+    given = as_given(schema, job.params)
+    language = get_language() or "en"
+    names = dict(Artifact.objects.filter(project=job.project_id, pk__in=_artifact_keys(job)).values_list("pk", "name"))
+    facts = []
+    for param in schema.params:
+        if param.name in given:
+            value = given[param.name]
+            text = param.option_label(str(value), language) if param.options else to_text(value)
+            if param.kind is ParamKind.ARTIFACT:
+                text = names.get(uuid.UUID(value), value)
+            unit = param.unit.get(language, "")
+            facts.append(Fact(param.label(language), f"{text} {unit}".strip()))
+    return facts
+
+
+def _artifact_keys(job: Job) -> list[str]:
+    return [item["artifact"] for item in job.inputs]
 
 
 def submittable_projects(user: Actor) -> QuerySet[Project]:

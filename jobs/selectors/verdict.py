@@ -32,9 +32,7 @@ def judge(job: Job, now: datetime) -> Preview:
     names = {host.key: host.name for host in snapshot.hosts}
     placed = decision.placements if isinstance(decision, Admit) else ()
     lines = [
-        Line(line.axis, line.amount * pods.count)
-        for pods in candidate.alternatives[0].pod_sets
-        for line in pods.lines
+        Line(line.axis, line.amount * pods.count) for pods in candidate.alternatives[0].pod_sets for line in pods.lines
     ]
     nodes = tuple(sorted({names[p.host] for p in placed}))
     return Preview(job, decision, price_per_hour(lines, snapshot.rates), nodes)

@@ -81,12 +81,7 @@ def _lock_and_check_quota(project: Project, decision: Admit) -> None:
     keys = project.team.path.rstrip(".").split(".")
     teams = [uuid.UUID(key) for key in keys]
     mine = QuotaCell.objects.filter(project=project) | QuotaCell.objects.filter(team__in=teams)
-    cells = (
-        mine.filter(pool_key=decision.pool)
-        .order_by("pk")
-        .select_for_update(of=("self",))
-        .select_related("team")
-    )
+    cells = mine.filter(pool_key=decision.pool).order_by("pk").select_for_update(of=("self",)).select_related("team")
     for cell in cells:
         amount = _wanted(decision).get((cell.class_key, cell.resource), 0)
         limit = cell.ceiling if cell.ceiling is not None else cell.nominal

@@ -40,14 +40,10 @@ def archive_job(*, driver: Driver, attempt: Attempt, now: datetime) -> bool:
     failpoint("jobs.archive.before_rows")
     with transaction.atomic():
         Artifact.objects.bulk_create(rows, ignore_conflicts=True)
-        if not Job.objects.filter(pk=job.pk, archived_at__isnull=True).update(
-            archived_at=now, archive_note=note
-        ):
+        if not Job.objects.filter(pk=job.pk, archived_at__isnull=True).update(archived_at=now, archive_note=note):
             return True
         facts = {"artifacts": len(rows), "note": note}
-        record_event(
-            job=job, at=now, now=now, kind="archive", reason="Archived", facts=facts, attempt=attempt
-        )
+        record_event(job=job, at=now, now=now, kind="archive", reason="Archived", facts=facts, attempt=attempt)
     if not note:
         driver.forget(attempt.workload_name, attempt_id=str(attempt.pk))
     return True
@@ -62,9 +58,7 @@ def _logs(driver: Driver, attempt: Attempt, now: datetime) -> list[Artifact]:
         index = int(member["index"])
         path = folder / f"member-{index}.log"
         _copy_log(driver, attempt, index, path)
-        rows.append(
-            _artifact(attempt, f"member-{index}.log", kind="log", path=path, keep=now + KEEP_LOGS, now=now)
-        )
+        rows.append(_artifact(attempt, f"member-{index}.log", kind="log", path=path, keep=now + KEEP_LOGS, now=now))
     return rows
 
 

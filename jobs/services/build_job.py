@@ -21,9 +21,7 @@ from tenants.models import Project, User
 from tenants.selectors.grants import granted_pool_keys
 
 
-def build_job(
-    *, actor: User, project: Project, version: TemplateVersion, request: JobRequest, now: datetime
-) -> Job:
+def build_job(*, actor: User, project: Project, version: TemplateVersion, request: JobRequest, now: datetime) -> Job:
     """The unsaved job, QUEUED at `now`. Raises Denied without `job.ask`, Invalid with every refused field."""
     access.require(actor, "job.ask", project)
     spec = version.spec

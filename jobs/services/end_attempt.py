@@ -23,9 +23,7 @@ def end_attempt(*, attempt: Attempt, seen: SeenWorkload | None, action: End, now
     attempt.save(update_fields=["exit_code"])
     moment = action.times.stopped_at or now
     for state, reason, at in _way(JobState(job.state), action, now):
-        facts = (
-            {**action.facts, "i": attempt.number + 1} if reason == action.reason else _running_facts(attempt)
-        )
+        facts = {**action.facts, "i": attempt.number + 1} if reason == action.reason else _running_facts(attempt)
         last = state is action.to
         moved = transition(
             job=job,

@@ -108,12 +108,8 @@ def _leak_if_late(allocation: Allocation, attempt: Attempt, record: ReleaseRecor
         "owner": attempt.cluster.maintainer,
         "t": _instant(record.stopped_at),
     }
-    record_event(
-        job=attempt.job, at=now, now=now, kind="release", reason=Reason.LEAKED, facts=facts, attempt=attempt
-    )
-    record_audit(
-        actor=None, verb="allocation.leaked", target=attempt.job, after=facts, reason=Reason.LEAKED, now=now
-    )
+    record_event(job=attempt.job, at=now, now=now, kind="release", reason=Reason.LEAKED, facts=facts, attempt=attempt)
+    record_audit(actor=None, verb="allocation.leaked", target=attempt.job, after=facts, reason=Reason.LEAKED, now=now)
     return False
 
 

@@ -47,9 +47,7 @@ def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int:
             return 0
         seen = {w.name: w for w in observation.workloads}
         for attempt in attempts:
-            _guarded(
-                partial(_step, driver, attempt, seen.get(attempt.workload_name), observation, now), attempt
-            )
+            _guarded(partial(_step, driver, attempt, seen.get(attempt.workload_name), observation, now), attempt)
     return len(attempts)
 
 
@@ -70,9 +68,7 @@ def _guarded(step: Callable[[], None], attempt: Attempt) -> None:
         log.warning("attempt %s: %s", attempt.workload_name, error.detail)
 
 
-def _step(
-    driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observation: Observation, now: datetime
-) -> None:
+def _step(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observation: Observation, now: datetime) -> None:
     if seen is not None and seen.attempt_id != str(attempt.pk):
         seen = None
     if not attempt.ended:
@@ -99,6 +95,7 @@ def _view_of(attempt: Attempt) -> View:
         stop_to=JobState(job.stop_to) if job.stop_to else None,
         stop_reason=BY_VALUE.get(job.reason) if job.stop_to else None,
         time_limit_ms=job.time_limit_ms,
+        memory_bytes=next((int(m["memory"]) for m in attempt.placement), None),
         grace_ms=job.grace_ms,
         attempts_left=job.max_attempts - attempt.number,
         missing_passes=attempt.missing_passes,
@@ -106,9 +103,7 @@ def _view_of(attempt: Attempt) -> View:
     )
 
 
-def _act(
-    driver: Driver, attempt: Attempt, seen: SeenWorkload | None, action: Action | None, now: datetime
-) -> None:
+def _act(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, action: Action | None, now: datetime) -> None:
     match action:
         case Apply():
             _start(driver, attempt, now)
@@ -173,6 +168,4 @@ def _stop(driver: Driver, attempt: Attempt, action: Stop, now: datetime) -> None
 
 
 def _still_runs(seen: SeenWorkload) -> bool:
-    return any(
-        member.finished_at is None and member.phase in ("Pending", "Running") for member in seen.members
-    )
+    return any(member.finished_at is None and member.phase in ("Pending", "Running") for member in seen.members)

@@ -105,9 +105,7 @@ def _note(job: Job, decision: Wait | Never, now: datetime, cycle_id: uuid.UUID) 
             reason=reason, facts=facts, **({"reason_at": now} if told else {})
         )
         if moved and told:
-            record_event(
-                job=job, at=now, now=now, kind="reason", reason=reason, facts=facts, cycle_id=cycle_id
-            )
+            record_event(job=job, at=now, now=now, kind="reason", reason=reason, facts=facts, cycle_id=cycle_id)
     return int(bool(moved and told))
 
 

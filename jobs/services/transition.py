@@ -96,6 +96,4 @@ def _end_attempt(
     attempt.save(update_fields=["ended", "end_reason", "end_facts", "stopped_at", "released_at"])
     to = AllocationState.RELEASED if never_created else AllocationState.RELEASING
     for allocation in attempt.allocations.all():
-        move_allocation(
-            allocation=allocation, to=to, at=now if never_created else attempt.stopped_at, now=now
-        )
+        move_allocation(allocation=allocation, to=to, at=now if never_created else attempt.stopped_at, now=now)

@@ -30,9 +30,7 @@ def write_seen(*, attempt: Attempt, seen: SeenWorkload | None, times: Times) -> 
         attempt.save(update_fields=fields)
     if "bound_at" in fields and attempt.bound_at is not None:
         for allocation in attempt.allocations.all():
-            move_allocation(
-                allocation=allocation, to=AllocationState.BOUND, at=attempt.bound_at, now=attempt.bound_at
-            )
+            move_allocation(allocation=allocation, to=AllocationState.BOUND, at=attempt.bound_at, now=attempt.bound_at)
     return bool(fields)
 
 

@@ -40,7 +40,7 @@ _SEED = described(
 )
 _STEPS = words("steps", "步")
 _ROWS = words("rows", "行")
-_SMALL_CPU = Range(1_000, 100, 16_000)
+_SMALL_CPU = Range(500, 100, 16_000)
 _SMALL_MEMORY = Range(512 * MIB, 256 * MIB, 16 * GIB)
 _UP_TO_EIGHT_DEVICES = Range(0, 0, 8)
 _DATASET = artifact(words("Data set", "数据集"), "dataset")

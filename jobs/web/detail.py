@@ -17,6 +17,7 @@ from jobs.selectors.jobs import artifacts_of, events_of, last_attempt, releases_
 from jobs.selectors.logs import tail_or_empty
 from jobs.selectors.proof import levels_of, levels_seen, returned_of
 from jobs.selectors.rail import rail_of
+from jobs.selectors.templates import params_of
 from jobs.selectors.workload import workload_of
 from jobs.sentences import sentence
 from jobs.web.usage_panel import usage_of
@@ -88,8 +89,13 @@ def _status(job: Job) -> dict[str, Any]:
 
 
 def _overview(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
-    spec = job.alternatives[0]["pod_sets"] if job.alternatives else []
-    return {"pod_sets": spec, "artifacts": artifacts_of(job)[:20], **_log(job, attempt, request)}
+    pod_sets = job.alternatives[0]["pod_sets"] if job.alternatives else []
+    return {
+        "pod_sets": pod_sets,
+        "params": params_of(job),
+        "artifacts": artifacts_of(job)[:20],
+        **_log(job, attempt, request),
+    }
 
 
 def _log(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
@@ -169,8 +175,6 @@ def _settled(job: Job) -> bool:
 
 
 def _fingerprint(job: Job) -> str:
-    attempt = (
-        Attempt.objects.filter(job=job).order_by("-number").values_list("members_seen", "released_at").first()
-    )
+    attempt = Attempt.objects.filter(job=job).order_by("-number").values_list("members_seen", "released_at").first()
     shown = repr((job.state, job.reason, job.facts, job.archived_at, attempt))
     return sha256(shown.encode()).hexdigest()[:16]

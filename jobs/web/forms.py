@@ -63,9 +63,7 @@ class SizeForm(forms.Form):
 class NewJobForm:
     """Size and parameters of one template for one project, as one form to the view."""
 
-    def __init__(
-        self, version: TemplateVersion, project: Project, data: Any = None, *, job: Job | None = None
-    ) -> None:
+    def __init__(self, version: TemplateVersion, project: Project, data: Any = None, *, job: Job | None = None) -> None:
         schema = schema_of(version)
         choices = {
             name: [(choice.id, choice.label) for choice in offered]

@@ -57,6 +57,4 @@ def _number(raw: str | None) -> int:
 
 def _away(attempt: Attempt, error: DriverUnavailable) -> Unavailable:
     message = _("Cluster {cluster} does not answer; the log is not reachable now.")
-    return Unavailable(
-        "ClusterUnavailable", message, facts={"cluster": attempt.cluster.name}, detail=error.detail
-    )
+    return Unavailable("ClusterUnavailable", message, facts={"cluster": attempt.cluster.name}, detail=error.detail)

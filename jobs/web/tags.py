@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -14,6 +15,7 @@ from jobs.sentences import UNIT_OF_RESOURCE
 from jobs.web.usage_panel import ClassUse
 from portal.lib import units
 from portal.lib.localised import localised
+from resources.models import ResourceClass
 
 register = template.Library()
 
@@ -87,6 +89,15 @@ def phase_hours(use: ClassUse, phase: str) -> str:
 def line_amount(line: Sequence[Any]) -> str:
     """A demand line [class, resource, amount] as amount and unit."""
     return units.amount_text(int(line[2]), UNIT_OF_RESOURCE.get(str(line[1]), "count"))
+
+
+@register.simple_tag(takes_context=True)
+def class_name(context: Context, key: str) -> str:
+    """A resource class by its name in the active language; read once a page."""
+    names: dict[str, Any] | None = context.render_context.get("class_names")
+    if names is None:
+        names = context.render_context["class_names"] = dict(ResourceClass.objects.values_list("key", "name"))
+    return localised(names.get(key, {}), key)
 
 
 @register.simple_tag

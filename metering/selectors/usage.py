@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from metering.models import Segment
 from metering.selectors.use import Use
 from metering.selectors.windows import Window
 
@@ -117,6 +118,12 @@ def jobs_that_used(scope: Scope, window: Window, *, limit: int, offset: int) -> 
 def count_jobs_that_used(scope: Scope, window: Window) -> int:
     """How many jobs used something in the window."""
     return int(next(iter(_rows(_COUNT, scope, window)))[0])
+
+
+def count_other_lanes(window: Window) -> int:
+    """How many segments in the window belong to no project; 0 means that none was recorded."""
+    rows = Segment.objects.filter(start__lt=window.end, end__gt=window.start)
+    return rows.exclude(lane="attributed").count()
 
 
 def _sums(scope: Scope, window: Window, by: str) -> dict[UUID | None, dict[tuple[str, str], Use]]:

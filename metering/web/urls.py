@@ -1,5 +1,11 @@
 """Pages of metering."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from metering.web import usage
+
+urlpatterns: list[URLPattern] = [
+    path("usage/me", usage.my_usage, name="my_usage"),
+    path("usage/projects", usage.usage_by_project, name="usage_by_project"),
+    path("usage/jobs/<uuid:key>", usage.job_usage, name="job_usage"),
+]

@@ -69,9 +69,9 @@ def running_servers(
     state.create()
     with hold(state), socket_folder(environ) as sockets:
         end_leftovers(state)
-        servers = Servers(state, sockets, environ, durable=durable)
         supervisor = Supervisor(state, sockets)
         try:
+            servers = Servers(state, sockets, environ, durable=durable)
             servers.create()
             for child in servers.children():
                 supervisor.bring_up(child, within=START_SECONDS)

@@ -49,8 +49,8 @@ class Up:
         self.host = host
         self.port = port
         self.began = time.monotonic()
-        self.servers = Servers(state, sockets, environ)
         self.supervisor = Supervisor(state, sockets, self.say)
+        self.servers = Servers(state, sockets, environ)
         self.env = self._environment(environ)
 
     def run(self) -> int:

@@ -13,6 +13,16 @@ from collections.abc import Mapping
 ENVIRONMENT = "PORTAL_FAILPOINTS"
 
 FAILPOINTS: Mapping[str, str] = {
+    "jobs.submit.before_audit": "in the transaction: the job is saved, its audit event is not",
+    "jobs.transition.after_update": "in the transaction: the state has changed, its event is not written",
+    "jobs.cycle.before_admit": "a decision is made, nothing of it is applied",
+    "jobs.admit.before_transition": "in the transaction: quota and devices are taken, the state is not changed",
+    "jobs.cycle.after_admit": "one decision is committed, later ones are not",
+    "jobs.reconcile.after_claim": "the job is claimed, nothing was asked of the cluster",
+    "jobs.reconcile.after_apply": "the cluster has the workload, nothing was noted since the claim",
+    "jobs.reconcile.after_stop_intent": "the job is to be stopped, the cluster was not asked",
+    "jobs.release.after_reading": "the release was read, nothing was noted",
+    "jobs.archive.before_rows": "logs and outputs were read, no artifact is recorded",
     "local.apply.before_fence": "nothing written yet",
     "local.apply.after_fence": "the generation is on disk, the workload is not",
     "local.apply.before_intent": "member folders written, the record is not: the workload does not exist yet",
@@ -31,7 +41,7 @@ FAILPOINTS: Mapping[str, str] = {
 """Name of each point → what is true when it is reached."""
 
 
-class FailpointReached(RuntimeError):
+class FailpointError(RuntimeError):
     """Raised by an armed point whose action is `raise`."""
 
 
@@ -58,7 +68,7 @@ def _act(name: str, action: str) -> None:
     if action == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     elif action == "raise":
-        raise FailpointReached(name)
+        raise FailpointError(name)
     elif action.startswith("sleep:"):
         time.sleep(int(action.removeprefix("sleep:")) / 1000)
     elif action:

@@ -47,9 +47,7 @@ class BadInput(ValueError):
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # Invisible without a use in a name: soft hyphen, zero-width space, fillers, word joiner, BOM, annotations.
 # Joiners U+200C/U+200D, variation selectors and emoji tags are kept: scripts and emoji need them.
-_INVISIBLE = (
-    "\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
-)
+_INVISIBLE = "\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
 _CONTROLS = "\x00-\x1f\x7f-\x9f"
 # Lone surrogates cannot be encoded as UTF-8 (a 500 later); U+2028/2029 break lines where none is expected.
 _BROKEN = "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
@@ -123,9 +121,7 @@ def name_key(name: str) -> str:
     characters, single spaces. Idempotent. Not for display, and may be empty for a name of invisibles.
     """
     seen, key = "", unicodedata.normalize("NFKC", name)
-    while (
-        key != seen
-    ):  # each step may open the next (a ligature inside a compatibility form): to a fixed point
+    while key != seen:  # each step may open the next (a ligature inside a compatibility form): to a fixed point
         seen, key = key, _folded(key)
     return key
 

@@ -120,6 +120,8 @@ def hours(product: int, unit: Unit, places: int | None = None) -> str:
     value = Fraction(product, _BASE[unit] * HOUR)
     if places is None:
         places = 1 if value >= 10 else 2 if value >= 1 else 4
+        if 0 < value < Fraction(1, 10_000):
+            return "< 0.0001"  # something was used: never shown as nothing
     return number(value, places)
 
 
@@ -236,4 +238,6 @@ def money_text(micro: int | Decimal, currency: str) -> str:
     sign = MINUS if value < 0 else ""
     if currency == "CNY":
         return _("CNY {amount}").format(amount=sign + text)
+    if currency == "points":
+        return _("{amount} points").format(amount=sign + text)
     return f"{currency} {sign}{text}"

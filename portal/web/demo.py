@@ -14,8 +14,8 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Model
-from jobs.services.publish_shipped_templates import publish_shipped_templates
 
+from jobs.services.publish_shipped_templates import publish_shipped_templates
 from portal.lib.partitions import ensure_partitions
 from resources.models import RateVersion, ResourceClass
 from resources.models.catalogue import Kind

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.lib.clock import utc_now
 from portal.lib.display import Tone
 from portal.lib.errors import Denied, DomainError, FieldError
+from portal.lib.problem import MEDIA_TYPE, TITLES, problem_body
 from portal.web.csp import harden
 from tenants.models import User
 from tenants.services.record_denial import record_denial
@@ -32,14 +33,14 @@ class Page:
 
 
 PAGES: dict[int, Page] = {
-    400: Page(_("The request could not be read"), _("Go back, check what was entered and send it again.")),
-    403: Page(_("Not allowed"), _("Ask someone who holds the role named above, or go back.")),
-    404: Page(_("Nothing here"), _("Check the address, or find it from a list."), "off"),
-    409: Page(_("The facts have changed"), _("Go back and reload to see the present state, then decide again.")),
-    422: Page(_("Some input is not accepted"), _("Go back and correct the fields named below.")),
-    429: Page(_("Too many requests"), _("Wait a moment, then try again.")),
-    500: Page(_("Something went wrong on our side"), _("Try again; if it stays, report the support ID."), "bad"),
-    503: Page(_("A part of the portal does not answer"), _("Try again in a minute. Running jobs are not affected.")),
+    400: Page(TITLES[400], _("Go back, check what was entered and send it again.")),
+    403: Page(TITLES[403], _("Ask someone who holds the role named above, or go back.")),
+    404: Page(TITLES[404], _("Check the address, or find it from a list."), "off"),
+    409: Page(TITLES[409], _("Go back and reload to see the present state, then decide again.")),
+    422: Page(TITLES[422], _("Go back and correct the fields named below.")),
+    429: Page(TITLES[429], _("Wait a moment, then try again.")),
+    500: Page(TITLES[500], _("Try again; if it stays, report the support ID."), "bad"),
+    503: Page(TITLES[503], _("Try again in a minute. Running jobs are not affected.")),
 }
 
 
@@ -126,16 +127,15 @@ def _wants_data(request: HttpRequest) -> bool:
 
 def _as_data(problem: Problem) -> HttpResponse:
     """The same four parts as problem+json (RFC 9457)."""
-    body = {
-        "type": "about:blank",
-        "title": str(problem.page.title),
-        "status": problem.status,
-        "reason": problem.reason,
-        "detail": problem.message,
-        "facts": problem.facts,
-    }
+    body = problem_body(
+        status=problem.status,
+        reason=problem.reason,
+        detail=problem.message,
+        facts=problem.facts,
+        fields=problem.fields,
+    )
     text = json.dumps(body, default=str, ensure_ascii=False)
-    return _sealed(HttpResponse(text, content_type="application/problem+json", status=problem.status))
+    return _sealed(HttpResponse(text, content_type=MEDIA_TYPE, status=problem.status))
 
 
 def _sealed(response: HttpResponse) -> HttpResponse:

@@ -1,5 +1,7 @@
 """Pages of the roof."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from portal.web.home import home
+
+urlpatterns: list[URLPattern] = [path("", home, name="home")]

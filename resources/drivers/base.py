@@ -42,6 +42,21 @@ class Phase(StrEnum):
     UNKNOWN = "Unknown"  # the driver cannot tell any more (exit record lost): never read as success
 
 
+class EndCause(StrEnum):
+    """Why a member ended, in words every driver shares; what a cluster says beyond these is kept as it is."""
+
+    COMPLETED = "Completed"
+    ERROR = "Error"  # its own exit code or signal
+    KILLED = "Killed"  # from outside, by nobody we know
+    START_FAILED = "StartFailed"
+    TIME_LIMIT = "TimeLimit"
+    MEMORY_LIMIT = "MemoryLimit"
+    OOM_KILLED = "OOMKilled"
+    GANG_FAILED = "GangFailed"
+    STOPPED = "Stopped"
+    HOST_STOPPING = "HostStopping"
+
+
 class Idle(StrEnum):
     """Whether a device was seen idle. `NOT_OBSERVED` is an answer of its own, never green."""
 

@@ -1,5 +1,7 @@
 """Clusters, nodes and pools as their readers may see them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet
@@ -13,9 +15,14 @@ from tenants.selectors.grants import grants_visible_to
 
 def pools_visible_to(user: Actor, now: datetime) -> QuerySet[Pool]:
     """Pools the user looks after, and those that are granted now to a project the user sees."""
-    own = access.visible(user, Pool, "pool.see").order_by().values("pk")
+    own = pools_looked_after(user).order_by().values("pk")
     granted = grants_visible_to(user, now).order_by().values("pool_key")
     return Pool.objects.filter(Q(pk__in=own) | Q(key__in=granted)).order_by("key")
+
+
+def pools_looked_after(user: Actor) -> QuerySet[Pool]:
+    """Pools the user holds a role in, and every pool for those who see pools of the whole organisation."""
+    return access.visible(user, Pool, "pool.see").order_by("key")
 
 
 def nodes_visible_to(user: Actor) -> QuerySet[Node]:
@@ -26,31 +33,36 @@ def nodes_visible_to(user: Actor) -> QuerySet[Node]:
     rows = Node.objects.select_related("cluster", "pool")
     if access.at_platform(user, "cluster.see"):
         return rows
-    return rows.filter(pool__in=access.visible(user, Pool, "pool.see").order_by().values("pk"))
+    return rows.filter(pool__in=pools_looked_after(user).order_by().values("pk"))
 
 
 def require_nodes(user: Actor) -> None:
     """Raise Denied unless the user may see the nodes of something."""
-    if not access.visible(user, Pool, "pool.see").exists():
+    if not pools_looked_after(user).exists():
         access.require_platform(user, "cluster.see")
 
 
-def nodes_matching(
-    user: Actor, *, cluster: str = "", pool: str = "", stage: str = "", text: str = "", stale_before: datetime | None = None
-) -> QuerySet[Node]:
-    """Visible nodes narrowed by cluster key, pool key, stage, name; with `stale_before` only those not seen since."""
-    rows = nodes_visible_to(user)
-    if cluster:
-        rows = rows.filter(cluster__key=cluster)
-    if pool:
-        rows = rows.filter(pool__key=pool)
-    if stage:
-        rows = rows.filter(stage=stage)
-    if text:
-        rows = rows.filter(name__icontains=text)
-    if stale_before:
-        rows = rows.filter(last_seen_at__lt=stale_before)
-    return rows
+@dataclass(frozen=True, slots=True)
+class NodeFilter:
+    """What to keep; an empty value keeps everything. With `stale_before` only nodes not seen since then."""
+
+    cluster: str = ""
+    pool: str = ""
+    stage: str = ""
+    text: str = ""
+    stale_before: datetime | None = None
+
+
+def nodes_matching(user: Actor, wanted: NodeFilter) -> QuerySet[Node]:
+    """Visible nodes narrowed by the filter."""
+    kept = {
+        "cluster__key": wanted.cluster,
+        "pool__key": wanted.pool,
+        "stage": wanted.stage,
+        "name__icontains": wanted.text,
+        "last_seen_at__lt": wanted.stale_before,
+    }
+    return nodes_visible_to(user).filter(**{lookup: value for lookup, value in kept.items() if value})
 
 
 def stage_counts(user: Actor) -> dict[str, int]:
@@ -66,9 +78,9 @@ def clusters_of_nodes(user: Actor) -> QuerySet[Cluster]:
     return Cluster.objects.filter(pk__in=nodes_visible_to(user).order_by().values("cluster_id"))
 
 
-def nodes_of_pools(pools: QuerySet[Pool]) -> QuerySet[Node]:
+def nodes_of_pools(pools: Sequence[Pool]) -> QuerySet[Node]:
     """Nodes of these pools with what is needed to sum them up; the caller shows sums only."""
-    rows = Node.objects.filter(pool__in=pools.order_by().values("pk"))
+    rows = Node.objects.filter(pool__in=[pool.pk for pool in pools])
     return rows.select_related("cluster").prefetch_related("groups__resource_class")
 
 

@@ -1,13 +1,11 @@
 """Cut capacity segments where a node's capacity or its state changed."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 
 from resources.models import CapacitySegment, Cluster, Node
-
-STALE_AFTER = timedelta(seconds=60)
-"""A cluster not seen for this long is stale: nothing new is placed there and its capacity is no_data."""
+from resources.selectors.freshness import is_stale
 
 Lane = tuple[str, str, str]  # class key, resource, state
 
@@ -19,11 +17,6 @@ def record_capacity(*, cluster: Cluster, now: datetime) -> int:
     for node in Node.objects.filter(cluster=cluster).prefetch_related("groups__resource_class"):
         cut += _record_node(node, now)
     return cut
-
-
-def is_stale(last_seen_at: datetime | None, now: datetime) -> bool:
-    """True when the facts are too old to place anything by."""
-    return last_seen_at is None or now - last_seen_at > STALE_AFTER
 
 
 def _record_node(node: Node, now: datetime) -> int:

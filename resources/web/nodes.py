@@ -1,7 +1,9 @@
 """Nodes: the list and one node."""
 
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +20,7 @@ from portal.lib.signin import signed_in
 from resources.models import Node
 from resources.selectors.catalogue import class_looks
 from resources.selectors.fleet import (
+    NodeFilter,
     clusters_of_nodes,
     devices_of,
     nodes_matching,
@@ -25,10 +28,37 @@ from resources.selectors.fleet import (
     require_nodes,
     stage_counts,
 )
-from resources.services.record_capacity import STALE_AFTER, is_stale
-from resources.web.shapes import node_row
+from resources.selectors.freshness import STALE_AFTER, is_stale
+from resources.shapes import node_row
 
 JOBS_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The filters of the address."""
+
+    stage: str
+    cluster: str
+    pool: str
+    q: str
+    stale: str
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "Asked":
+        """As the address has them; only "1" asks for stale ones."""
+        stale = "1" if request.GET.get("stale") == "1" else ""
+        return cls(*(word(request, name) for name in ("stage", "cluster", "pool", "q")), stale)
+
+    def filter(self, now: datetime) -> NodeFilter:
+        """For the selector."""
+        return NodeFilter(self.cluster, self.pool, self.stage, self.q, now - STALE_AFTER if self.stale else None)
+
+    def url(self, **changed: str) -> str:
+        """The same address with some filters changed."""
+        names = ("stage", "cluster", "pool", "q", "stale")
+        query = {name: getattr(self, name) for name in names} | changed
+        return "?" + urlencode({name: value for name, value in query.items() if value})
 
 
 @require_GET
@@ -36,25 +66,16 @@ JOBS_SHOWN = 50
 def node_list(request: HttpRequest) -> HttpResponse:
     """Visible nodes, filtered by stage, cluster, pool, name, or by being stale."""
     require_nodes(request.user)
-    now = utc_now()
-    wanted = {name: word(request, name) for name in ("stage", "cluster", "pool", "q")}
-    stale = request.GET.get("stale") == "1"
-    rows = nodes_matching(
-        request.user,
-        cluster=wanted["cluster"],
-        pool=wanted["pool"],
-        stage=wanted["stage"],
-        text=wanted["q"],
-        stale_before=now - STALE_AFTER if stale else None,
-    )
-    page = page_of(request, rows.prefetch_related("groups__resource_class"))
+    now, asked = utc_now(), Asked.of(request)
+    rows = nodes_matching(request.user, asked.filter(now)).prefetch_related("groups__resource_class")
+    page = page_of(request, rows)
     held, looks = held_by_node(page), class_looks()
     clusters = list(clusters_of_nodes(request.user))
     context = {
         "page": page,
         "rows": [node_row(node, held.get(node.pk, {}), looks, now) for node in page],
-        "links": _links(stage_counts(request.user), wanted, stale),
-        "filtered": stale or any(wanted.values()),
+        "links": _links(stage_counts(request.user), asked),
+        "filtered": asked.url() != "?",
         "clusters": [(cluster, is_stale(cluster.last_seen_at, now)) for cluster in clusters],
         "simulated": [cluster.name for cluster in clusters if cluster.simulated],
         "now": now,
@@ -70,12 +91,12 @@ def node_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     node = nodes_visible_to(request.user).prefetch_related("groups__resource_class").filter(pk=key).first()
     if node is None:
         raise NotFound(f"Node {key}")
-    context = _facts(node, now)
-    context["jobs"], context["hidden"] = jobs_on(node, request.user, JOBS_SHOWN)
+    jobs, hidden = jobs_on(node, request.user, JOBS_SHOWN)
+    context = _facts(node, now) | {"jobs": jobs, "hidden": hidden}
     return render(request, "resources/node_detail.html", context)
 
 
-def _facts(node: Node, now: datetime) -> dict[str, object]:
+def _facts(node: Node, now: datetime) -> dict[str, Any]:
     held = held_by_node([node]).get(node.pk, {})
     parts = parts_by_device(node)
     return {
@@ -90,17 +111,14 @@ def _facts(node: Node, now: datetime) -> dict[str, object]:
     }
 
 
-def _links(counts: dict[str, int], wanted: dict[str, str], stale: bool) -> list[Link]:
-    def url(**changed: str) -> str:
-        query = wanted | {"stale": "1" if stale else ""} | changed
-        return "?" + urlencode({name: value for name, value in query.items() if value})
-
+def _links(counts: dict[str, int], asked: Asked) -> list[Link]:
     links = [
-        Link(str(Node.Stage(stage).label), url(stage="" if on else stage), counts[stage], current=on, state=stage)
-        for stage in Node.Stage.values
-        if (on := stage == wanted["stage"]) or stage in counts
+        Link(str(label), asked.url(stage="" if on else stage), counts.get(stage, 0), current=on, state=stage)
+        for stage, label in Node.Stage.choices
+        if (on := stage == asked.stage) or stage in counts
     ]
-    links.append(Link(_("Stale"), url(stale="" if stale else "1"), current=stale, state="stale"))
-    return links + [
-        Link(wanted[name], url(**{name: ""}), current=True) for name in ("cluster", "pool", "q") if wanted[name]
-    ]
+    links.append(
+        Link(_("Stale"), asked.url(stale="" if asked.stale else "1"), current=bool(asked.stale), state="stale")
+    )
+    chosen = {name: getattr(asked, name) for name in ("cluster", "pool", "q")}
+    return links + [Link(value, asked.url(**{name: ""}), current=True) for name, value in chosen.items() if value]

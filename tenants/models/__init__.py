@@ -9,8 +9,10 @@ from tenants.models.permissions import (
     TeamUserPermission,
 )
 from tenants.models.rules import Grant, QuotaCell, Request
+from tenants.models.tokens import ApiToken
 
 __all__ = [
+    "ApiToken",
     "AuditEvent",
     "Grant",
     "Membership",

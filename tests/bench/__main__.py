@@ -13,9 +13,7 @@ FOLDER = Path(__file__).parent
 
 def main(kind: str, name: str | None) -> int:
     """Run `main()` of {kind}_{name}; 2 with the list of names when there is none of that name."""
-    names = sorted(
-        file.stem.removeprefix(f"{kind}_").replace("_", "-") for file in FOLDER.glob(f"{kind}_*.py")
-    )
+    names = sorted(file.stem.removeprefix(f"{kind}_").replace("_", "-") for file in FOLDER.glob(f"{kind}_*.py"))
     if name not in names:
         warn(f"there is no {kind} {name!r}" if name else f"./dev {kind} NAME, where NAME is one of:")
         tell("\n".join(names) or "(none yet)")

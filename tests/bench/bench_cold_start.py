@@ -39,9 +39,7 @@ def main() -> int:
 def _measure(folder: Path) -> Iterator[Figure]:
     checkout = folder / "checkout"
     shutil.copytree(CHECKOUT, checkout, ignore=shutil.ignore_patterns(*LEFT_OUT))
-    yield at_most(
-        "install from local wheels", _install(checkout, _wheels(folder)), "s", INSTALL_LIMIT_SECONDS
-    )
+    yield at_most("install from local wheels", _install(checkout, _wheels(folder)), "s", INSTALL_LIMIT_SECONDS)
     yield at_most("first start to first page", _first_page(checkout, folder), "s", FIRST_LIMIT_SECONDS)
     yield at_most("second start to first page", _first_page(checkout, folder), "s", SECOND_LIMIT_SECONDS)
 
@@ -118,9 +116,7 @@ def _await_page(portal: "subprocess.Popen[bytes]", url: str, began: float, outpu
 
 def _environment(folder: Path, **extra: str) -> dict[str, str]:
     kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PORTAL_", "PYTHON", "VIRTUAL_ENV"))
+        name: value for name, value in os.environ.items() if not name.startswith(("PORTAL_", "PYTHON", "VIRTUAL_ENV"))
     }
     return {**kept, "PORTAL_STATE_DIR": str(folder / "state"), **extra}
 

@@ -112,9 +112,9 @@ def _cells(hosts: int) -> Iterator[QuotaCell]:
     for kind in range(KINDS):
         axis = Axis(f"gpu-{kind}", Resource.DEVICE)
         for team in range(TEAMS):
-            yield QuotaCell(f"t{team}", f"pool-{kind}", axis, nominal=of_kind // TEAMS)
+            yield QuotaCell(f"t{team}", f"pool-{kind}", axis, nominal=of_kind // TEAMS * 2)
         for project in range(PROJECTS):
-            yield QuotaCell(f"p{project}", f"pool-{kind}", axis, nominal=of_kind // PROJECTS * 2)
+            yield QuotaCell(f"p{project}", f"pool-{kind}", axis, nominal=of_kind // PROJECTS * 4)
 
 
 def _lines(kind: int, cards: int) -> tuple[Line, ...]:
@@ -141,7 +141,7 @@ def _waiting(count: int, shapes: int, chance: random.Random) -> Iterator[Waiting
 def _holdings(hosts: tuple[Host, ...], chance: random.Random) -> Iterator[Holding]:
     for number, host in enumerate(hosts):
         kind, used = number % KINDS, 0
-        while used < CARDS and chance.random() < 0.9:
+        while used < CARDS and chance.random() < 0.97:
             cards = min(chance.choice((1, 2, 4, 8)), CARDS - used)
             yield Holding(
                 allocation=f"a{number:05}-{used}",

@@ -118,9 +118,7 @@ def _write(
 ) -> None:
     folder = store.member(workload.name, member.index)
     scratch = make_scratch(store, workload.name, member.index, isolation)
-    plan = member_plan(
-        site, workload, checked, member, chosen, isolation=isolation, folder=folder, scratch=scratch
-    )
+    plan = member_plan(site, workload, checked, member, chosen, isolation=isolation, folder=folder, scratch=scratch)
     write_member(folder, plan, checked.params)
 
 

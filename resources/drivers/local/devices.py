@@ -124,9 +124,7 @@ def expose(granted: Iterable[str], vendors: Iterable[Vendor], readings: Iterable
         own = [device for other, device in chosen if other.name == maker.name]
         for variable, kind in maker.visibility:
             environment[variable] = ",".join(str(getattr(device, kind)) for device in own)
-    paths = [
-        node.format(index=device.index) for maker, device in chosen for node in maker.nodes
-    ]
+    paths = [node.format(index=device.index) for maker, device in chosen for node in maker.nodes]
     return Exposure(
         environment,
         nodes=tuple(path for path in dict.fromkeys(paths) if os.path.exists(path)),

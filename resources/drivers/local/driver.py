@@ -56,9 +56,7 @@ class LocalDriver:
     def capability(self) -> Capability:
         """Whether jobs are isolated here; takes a moment the first time."""
         found = self._prober.isolation()
-        return Capability(
-            isolation=found.mode != "none", isolation_detail=found.detail, isolation_cause=found.cause
-        )
+        return Capability(isolation=found.mode != "none", isolation_detail=found.detail, isolation_cause=found.cause)
 
     def inventory(self) -> Inventory:
         """This machine as one node."""

@@ -10,6 +10,7 @@ from typing import Final
 
 from . import launch
 from .launcher import records
+from .launcher.syscalls import can_shut_out_abstract_sockets
 from .plan import limits_for
 from .site import Site
 from .view import HOME, base_view, bind
@@ -17,15 +18,21 @@ from .view import HOME, base_view, bind
 _LOOK: Final = "import os, sys; sys.exit(any(os.path.exists(path) for path in sys.argv[1:]))"
 _MEMORY = 512 << 20
 
-ISOLATED = "Jobs run in their own user, mount and process namespaces and see nothing of the portal or of each other."
-SHARED_NETWORK = "They share this machine's network."
+ISOLATED = (
+    "Jobs run in namespaces of their own and see nothing of the portal or of each other; "
+    "they share this machine's network."
+)
+SHARED_SOCKETS = (
+    "Jobs run in namespaces of their own and see nothing of the portal or of each other; "
+    "they share this machine's network and its abstract sockets."
+)
 NOT_ISOLATED = "This machine does not allow jobs to be isolated: only shipped programs run here."
 SWITCHED_OFF = "Isolation is switched off: only shipped programs run here."
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """`mode` is root, user or none (see `launcher/sandbox.py`); `cause` is what the system said, for an operator."""
+    """`mode` is root, user or none (see `launcher/sandbox.py`); `cause` is the system's word why not."""
 
     mode: str
     detail: str
@@ -66,7 +73,7 @@ class Prober:
                 records.write(self._memory, {"conditions": self._conditions(), "mode": mode})
                 break
         if mode:
-            return Isolation(mode, f"{ISOLATED} {SHARED_NETWORK}")
+            return Isolation(mode, ISOLATED if can_shut_out_abstract_sockets() else SHARED_SOCKETS)
         return Isolation("none", NOT_ISOLATED, "; ".join(causes))
 
     def _remembered(self) -> str:
@@ -83,7 +90,7 @@ class Prober:
         return [records.boot_id(), str(os.geteuid()), namespace, str(self._site.options.python)]
 
     def _try(self, mode: str) -> str:
-        """"" when a program ran in isolation and could not see our folders, else why not."""
+        """ "" when a program ran in isolation and could not see our folders, else why not."""
         parent = self._site.root / "probes"
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=parent) as name:

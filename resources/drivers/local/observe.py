@@ -66,9 +66,7 @@ def _member(site: Site, store: Store, record: Record, entry: Record) -> SeenMemb
     )
 
 
-def _standing(
-    start: Record | None, state: Record, ended: Record | None, *, alive: bool
-) -> tuple[Phase, str, str]:
+def _standing(start: Record | None, state: Record, ended: Record | None, *, alive: bool) -> tuple[Phase, str, str]:
     if ended:
         return (Phase.SUCCEEDED if ended["ok"] else Phase.FAILED), ended["reason"], ended["message"]
     if start is None:

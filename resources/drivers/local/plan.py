@@ -84,9 +84,7 @@ def member_plan(
     return plan
 
 
-def _places(
-    site: Site, workload: Workload, checked: Checked, isolation: str, folder: Path, scratch: Path
-) -> Places:
+def _places(site: Site, workload: Workload, checked: Checked, isolation: str, folder: Path, scratch: Path) -> Places:
     program = site.programs.get(workload.program)
     if isolation == "none":
         return Places(

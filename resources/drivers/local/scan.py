@@ -10,7 +10,6 @@ from .launcher import records
 from .launcher.records import Record
 from .store import Store
 
-
 _LOOKS = 5
 _MOMENT_S = 0.02
 

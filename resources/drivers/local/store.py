@@ -105,7 +105,7 @@ class Store:
     def record(self, name: str) -> Record | None:
         """The intent; None when the workload does not exist. Raises ValueError when it cannot be understood."""
         record = records.read(self.job(name) / _RECORD)
-        if record is not None and not (_KEYS <= record.keys() and isinstance(record["members"], list)):
+        if record is not None and not (record.keys() >= _KEYS and isinstance(record["members"], list)):
             raise ValueError(f"the record of {name} is incomplete")
         return record
 

@@ -114,9 +114,7 @@ def parse_ascend(answer: str) -> tuple[ReadDevice, ...]:
     return tuple(devices)
 
 
-def _ascend_chip(
-    upper: list[str], lower: list[str], version: str, processes: dict[tuple[int, int], int]
-) -> ReadDevice:
+def _ascend_chip(upper: list[str], lower: list[str], version: str, processes: dict[tuple[int, int], int]) -> ReadDevice:
     npu, _, model = upper[0].partition(" ")
     chip, *physical = (int(word) for word in lower[0].split())
     used, total = re.findall(r"(\d+)\s*/\s*(\d+)", lower[2])[-1]

@@ -3,7 +3,6 @@
 Jobs are shell commands; `$PORTAL_OUTPUT_DIR` is where they leave proof of what they did.
 """
 
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +29,13 @@ ENDED = (Phase.SUCCEEDED, Phase.FAILED, Phase.UNKNOWN)
 PATIENCE_S = 10.0
 
 
+class Caller(Protocol):
+    """A process that uses a driver."""
+
+    def wait(self, timeout: float) -> int | None:
+        """Its exit code, negative for a signal; None when it still runs."""
+
+
 class Harness(Protocol):
     """What a driver's tests bring along."""
 
@@ -45,7 +51,7 @@ class Harness(Protocol):
     def output(self, workload: Workload) -> Path:
         """What `$PORTAL_OUTPUT_DIR` is outside."""
 
-    def caller(self, workload: Workload, failpoints: str = "") -> subprocess.Popen[bytes]:
+    def caller(self, workload: Workload, failpoints: str = "") -> Caller:
         """A process of its own that applies the workload; exit code 0 when that worked."""
 
 
@@ -421,4 +427,3 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 http.server.HTTPServer(("127.0.0.1", int(os.environ["PORTAL_PORT"])), Handler).serve_forever()
 '"""
-

@@ -1,6 +1,7 @@
 """A local driver over a temporary state folder, and a process of its own that uses one."""
 
 import dataclasses
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 from portal.lib.failpoints import FAILPOINTS
 from resources.drivers.base import MemberSpec, Workload
 from resources.drivers.local.driver import LocalDriver
+from resources.drivers.local.launcher import records
 from resources.drivers.local.site import LocalOptions
 
 REPO = Path(__file__).resolve().parents[3]
@@ -66,20 +68,8 @@ class LocalHarness:
     def output(self, workload: Workload) -> Path:
         return Path(workload.output_dir)
 
-    def caller(
-        self, workload: Workload, failpoints: str = "", verb: str = "apply", prefix: tuple[str, ...] = ()
-    ) -> subprocess.Popen[bytes]:
-        order = pickle.dumps((self.settings, verb, workload))
-        environment = {**os.environ, "PYTHONPATH": str(REPO)}
-        if failpoints:
-            environment["PORTAL_FAILPOINTS"] = failpoints
-        process = subprocess.Popen(
-            [*prefix, sys.executable, __file__], stdin=subprocess.PIPE, env=environment, cwd="/"
-        )
-        assert process.stdin is not None
-        process.stdin.write(order)
-        process.stdin.close()
-        return process
+    def caller(self, workload: Workload, failpoints: str = "", verb: str = "apply") -> "Caller":
+        return Caller(self, workload, failpoints, verb)
 
     def end_everything(self) -> None:
         """Stop what tests left running, and wait for it."""
@@ -95,10 +85,25 @@ class LocalHarness:
                 raise AssertionError(f"{workload.name} cannot be ended")
 
 
-def serve_one_order() -> None:
-    """Entry of `caller`: read settings, verb and workload from standard input, and do it."""
-    settings, verb, workload = pickle.load(sys.stdin.buffer)
-    driver = LocalDriver(settings.pop("root"), **settings)
+class Caller:
+    """A process of its own, forked from the test, that calls one verb of a driver."""
+
+    def __init__(self, harness: LocalHarness, workload: Workload, failpoints: str, verb: str) -> None:
+        fork = multiprocessing.get_context("fork")
+        self._process = fork.Process(target=call_verb, args=(harness, workload, failpoints, verb))
+        self._process.start()
+
+    def wait(self, timeout: float) -> int | None:
+        """Its exit code, negative for a signal."""
+        self._process.join(timeout)
+        return self._process.exitcode
+
+
+def call_verb(harness: LocalHarness, workload: Workload, failpoints: str, verb: str) -> None:
+    """What a caller does."""
+    if failpoints:
+        os.environ["PORTAL_FAILPOINTS"] = failpoints
+    driver = harness.driver()
     if verb == "apply":
         driver.apply(workload)
     elif verb == "stop":
@@ -107,5 +112,17 @@ def serve_one_order() -> None:
         getattr(driver, verb)(workload.name, attempt_id=workload.attempt_id)
 
 
+def apply_as_user(harness: LocalHarness, workload: Workload) -> str:
+    """Apply from an interpreter that looks like an ordinary user; gives the way of isolation it took."""
+    order = pickle.dumps((harness.settings, workload))
+    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    command = [*AS_USER, sys.executable, "-m", "tests.integration.drivers.local_harness"]
+    done = subprocess.run(command, input=order, env=environment, cwd="/", capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
 if __name__ == "__main__":
-    serve_one_order()
+    settings, ordered = pickle.load(sys.stdin.buffer)
+    user_driver = LocalDriver(settings.pop("root"), **settings)
+    user_driver.apply(ordered)
+    print(records.read(user_driver._store.root / "isolation.json")["mode"])  # type: ignore[index]

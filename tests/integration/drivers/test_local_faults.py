@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,9 +47,7 @@ def left(harness: LocalHarness, workload: Workload) -> int | None:
 # --- a launcher that dies
 
 
-def test_a_launcher_killed_before_its_claim_is_replaced(
-    harness: LocalHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_launcher_killed_before_its_claim_is_replaced(harness: LocalHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     workload = harness.workload(NOTE_START)
     with monkeypatch.context() as armed, pytest.raises(DriverUnavailable) as failure:
         armed.setenv("PORTAL_FAILPOINTS", "local.launcher.before_claim=kill")

@@ -56,9 +56,7 @@ def test_stop_signals_follow_each_other(tmp_path: Path) -> None:
     assert child.log_tail() == "begun\nquit"
 
 
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="only Linux lets a child die with its parent"
-)
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lets a child die with its parent")
 def test_a_tied_command_does_not_start_for_a_parent_that_is_gone(tmp_path: Path) -> None:
     command = list(tied(("touch", str(tmp_path / "started")), signal.SIGKILL))
     command[command.index(str(os.getpid()))] = "999999999"

@@ -62,12 +62,8 @@ def test_a_killed_run_leaves_no_server(tmp_path: Path) -> None:
     try:
         assert eventually(lambda: told.exists() and bool(told.read_text()), within=30)
         sockets = told.read_text()
-        assert sockets != str(Path(urlsplit(os.environ["PORTAL_REDIS_URL"]).path).parent), (
-            "servers of its own"
-        )
-        assert {"postgres", "valkey-server"} <= {
-            Path(command.split()[0]).name for command in commands_with(sockets)
-        }
+        assert sockets != str(Path(urlsplit(os.environ["PORTAL_REDIS_URL"]).path).parent), "servers of its own"
+        assert {"postgres", "valkey-server"} <= {Path(command.split()[0]).name for command in commands_with(sockets)}
     finally:
         run.send_signal(signal.SIGKILL)
         run.wait()

@@ -84,9 +84,7 @@ def test_sorting_does_not_depend_on_the_machine(state: StateFolder, bare_environ
         assert owner_query(environment, "SHOW timezone") == [("UTC",)]
 
 
-def test_a_server_that_the_environment_names_is_not_started(
-    state: StateFolder, bare_environment: Environment
-) -> None:
+def test_a_server_that_the_environment_names_is_not_started(state: StateFolder, bare_environment: Environment) -> None:
     named = {DATABASE_URL: "postgresql://me@elsewhere/portal", REDIS_URL: "redis://elsewhere"}
     with socket_folder(bare_environment) as sockets:
         servers = Servers(state, sockets, {**bare_environment, **named})
@@ -138,9 +136,7 @@ def test_a_stale_lock_file_is_taken_over(state: StateFolder) -> None:
         assert state.lock.read_text() == str(os.getpid())
 
 
-def test_leftovers_are_known_by_start_time_and_not_by_number_alone(
-    state: StateFolder, tmp_path: Path
-) -> None:
+def test_leftovers_are_known_by_start_time_and_not_by_number_alone(state: StateFolder, tmp_path: Path) -> None:
     this = ProcessId.this()
     stranger = ProcessId(this.pid, "some other start")
     Running(supervisor=stranger, socket_folder=str(tmp_path), children={"web": stranger}).write(state)

@@ -103,9 +103,7 @@ def test_other_commands_use_the_servers_that_run(stack: Stack) -> None:
 def test_the_portal_does_not_run_as_the_owner_of_its_tables(stack: Stack) -> None:
     users = {
         row[0]
-        for row in owner_query(
-            stack.environment, "SELECT usename FROM pg_stat_activity WHERE datname = 'portal'"
-        )
+        for row in owner_query(stack.environment, "SELECT usename FROM pg_stat_activity WHERE datname = 'portal'")
     }
     assert users == {"portal_app", "portal_owner"}, "portal_owner is this query itself"
 
@@ -174,9 +172,7 @@ def test_a_kill_during_the_start_leaves_nothing_and_does_not_look_finished(tmp_p
         time.sleep(delay)
         process.kill()
         process.wait()
-        assert eventually(lambda: processes_of(tmp_path) == [], within=ORDERLY_SECONDS), processes_of(
-            tmp_path
-        )
+        assert eventually(lambda: processes_of(tmp_path) == [], within=ORDERLY_SECONDS), processes_of(tmp_path)
     stack = start_stack(tmp_path)
     try:
         assert is_healthy(stack)

@@ -24,6 +24,7 @@ def a_view(**changes) -> View:
         stop_to=None,
         stop_reason=None,
         time_limit_ms=None,
+        memory_bytes=1 << 30,
         grace_ms=10_000,
         attempts_left=0,
         missing_passes=0,
@@ -97,7 +98,7 @@ def test_a_missing_member_is_no_success():
 
 def test_the_first_failure_names_the_end_not_its_consequences():
     first = a_member(1, Phase.FAILED, exit_code=3, finished_at=NOW - timedelta(seconds=5))
-    gang = a_member(0, Phase.FAILED, exit_code=143, reason="GangMemberFailed", finished_at=NOW - timedelta(seconds=6))
+    gang = a_member(0, Phase.FAILED, exit_code=143, reason="GangFailed", finished_at=NOW - timedelta(seconds=6))
     end = step(a_view(members=2), seen(gang, first))
     assert isinstance(end, End) and end.reason is Reason.APPLICATION_FAILED
     assert end.exit_code == 3 and end.facts["member"] == 1
@@ -109,7 +110,7 @@ def test_an_application_error_is_not_tried_again():
 
 
 def test_a_process_killed_from_outside_is_tried_again():
-    killed = a_member(0, Phase.FAILED, exit_code=None, signal=9)
+    killed = a_member(0, Phase.FAILED, exit_code=None, signal=9, reason="Error")
     end = step(a_view(attempts_left=1), seen(killed))
     assert isinstance(end, End) and end.to is JobState.QUEUED
     end = step(a_view(attempts_left=0), seen(killed))
@@ -152,3 +153,16 @@ def test_a_lost_exit_record_is_unknown_never_success():
 def test_every_end_from_stopping_is_a_move_of_the_table():
     for to in (JobState.CANCELLED, JobState.FAILED, JobState.QUEUED, JobState.SUCCEEDED):
         assert may_move(JobState.STOPPING, to)
+
+
+def test_a_memory_limit_names_the_limit_and_is_not_tried_again():
+    killed = a_member(0, Phase.FAILED, exit_code=None, signal=9, reason="OOMKilled")
+    end = step(a_view(attempts_left=1), seen(killed))
+    assert isinstance(end, End) and (end.to, end.reason) == (JobState.FAILED, Reason.MEMORY_LIMIT)
+    assert end.facts["max"] == 1 << 30
+
+
+@pytest.mark.parametrize("cause", ["StartFailed", "HostStopping"])
+def test_what_the_platform_or_the_node_did_is_tried_again(cause):
+    end = step(a_view(attempts_left=1), seen(a_member(0, Phase.FAILED, reason=cause)))
+    assert isinstance(end, End) and end.to is JobState.QUEUED

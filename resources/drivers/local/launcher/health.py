@@ -49,7 +49,7 @@ class HealthWatch(threading.Thread):
 
 
 def ask(port: int, path: str, is_ours: Callable[[], bool]) -> str:
-    """"" when the service answers 200, else what is wrong. A stranger that took the port is not the service."""
+    """ "" when the service answers 200, else what is wrong. A stranger that took the port is not the service."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=_TIME_OUT) as connection:
             if not is_ours():

@@ -106,15 +106,19 @@ def forbid_new_privileges() -> None:
     _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
-def shut_out_abstract_sockets() -> bool:
-    """Cut this process off from abstract unix sockets of others (Landlock, Linux 6.12); False where unknown.
+def can_shut_out_abstract_sockets() -> bool:
+    """Whether the kernel knows how to (Landlock with scopes, Linux 6.12)."""
+    return int(_libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1)) >= _LANDLOCK_ABI_WITH_SCOPES
+
+
+def shut_out_abstract_sockets() -> None:
+    """Cut this process off from abstract unix sockets of others, where the kernel knows how to.
 
     They belong to the network namespace, which jobs share with the machine. Needs `drop_privileges` first.
     """
-    if _libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1) < _LANDLOCK_ABI_WITH_SCOPES:
-        return False
+    if not can_shut_out_abstract_sockets():
+        return
     attributes = (ctypes.c_uint64 * 3)(0, 0, _LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET)
     ruleset = _call("syscall", _LANDLOCK_CREATE_RULESET, attributes, ctypes.sizeof(attributes), 0)
     _call("syscall", _LANDLOCK_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
-    return True

@@ -1,14 +1,15 @@
-"""Rows of the pages of resources: amounts beside their unit, words beside their state."""
+"""Nodes and pools as pages show them: amounts beside their unit, words beside their state."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from portal.lib import units
-from resources.models import Node
-from resources.selectors.capacity import Axis, Capacity, Part, parts_of
+from portal.lib.localised import localised
+from resources.models import Node, Pool
+from resources.selectors.capacity import Axis, Capacity, Held, Part, capacity_of, parts_of
 from resources.selectors.catalogue import ClassLooks, kind_of_resource
-from resources.services.record_capacity import is_stale
+from resources.selectors.freshness import STALE_AFTER, is_stale
 
 UNIT_OF: dict[str, units.Unit] = {"device": "devices", "cpu": "cpu", "memory": "bytes", "storage": "bytes"}
 
@@ -97,6 +98,30 @@ def class_rows(capacities: Sequence[Capacity], looks: ClassLooks) -> list[ClassR
         ClassRow(looks[c.class_key].name, _kind(c.class_key, c.resource, looks), UNIT_OF.get(c.resource, "count"), c)
         for c in capacities
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """A pool in a list, with how many of its nodes have not reported in time."""
+
+    pool: Pool
+    name: str
+    nodes: int
+    stale: int
+    classes: Sequence[ClassRow]
+
+
+def pool_rows(
+    pools: Sequence[Pool], nodes: Sequence[Node], held: Held, looks: ClassLooks, now: datetime
+) -> list[PoolRow]:
+    """Each pool with the sums over its nodes."""
+    found = []
+    for pool in pools:
+        own = [node for node in nodes if node.pool_id == pool.pk]
+        classes = class_rows(capacity_of(own, held, now - STALE_AFTER), looks)
+        late = sum(is_stale(node.last_seen_at, now) for node in own)
+        found.append(PoolRow(pool, localised(pool.name, pool.key), len(own), late, classes))
+    return found
 
 
 def _part_row(part: Part, held: Mapping[Axis, int], looks: ClassLooks) -> PartRow:

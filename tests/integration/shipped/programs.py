@@ -107,13 +107,17 @@ class Attempt:
     members: list[subprocess.Popen[bytes]]
 
     def wait_for(self, text: str, *, times: int = 1, index: int = 0) -> None:
-        """Until the member has printed a text so often. Fails when it ends before."""
+        """Until the member has printed a text so often. Fails when it ends before, and then leaves nothing running."""
         deadline = time.monotonic() + PATIENCE
-        while self.job.log(index).read_text().count(text) < times:
-            ended = self.members[index].poll()
-            assert ended is None, f"ended with {ended} before {text!r}: {Ended.of(self)}"
-            assert time.monotonic() < deadline, f"{text!r} was not printed in {PATIENCE} s"
-            time.sleep(0.005)
+        try:
+            while self.job.log(index).read_text().count(text) < times:
+                ended = self.members[index].poll()
+                assert ended is None, f"ended with {ended} before {text!r}: {Ended.of(self)}"
+                assert time.monotonic() < deadline, f"{text!r} was not printed in {PATIENCE} s"
+                time.sleep(0.005)
+        except BaseException:
+            self.kill()
+            raise
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to all members."""
@@ -126,11 +130,15 @@ class Attempt:
             for member in self.members:
                 member.wait(PATIENCE)
         finally:
-            for member in self.members:
-                if member.poll() is None:
-                    member.kill()
-                    member.wait()
+            self.kill()
         return Ended.of(self)
+
+    def kill(self) -> None:
+        """End what still runs."""
+        for member in self.members:
+            if member.poll() is None:
+                member.kill()
+                member.wait()
 
 
 @dataclass(frozen=True)

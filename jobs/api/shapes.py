@@ -1,0 +1,263 @@
+"""What the API of jobs takes and shows of jobs."""
+
+
+from rest_framework import serializers
+
+from jobs.models import Attempt, Job, JobEvent
+from jobs.models.template import TASK_TYPES
+from jobs.scheduler.decision import Verdict
+from jobs.selectors.jobs import GROUPS
+from jobs.selectors.logs import CHUNK
+from jobs.sentences import sentence
+from jobs.states import JobState, RailStage
+from portal.lib.rest import inputs
+from portal.lib.rest.outputs import ClassUse, Facts, Moment, Shown, Word, page_of
+from portal.lib.rest.paging import PageQuery
+from portal.lib.text import clean_slug
+
+
+
+
+# --- taken --------------------------------------------------------------------------------------------
+
+
+class JobsQuery(PageQuery):
+    """Which jobs, newest first."""
+
+    group = inputs.choice(GROUPS, help_text="Only jobs in this group of states.")
+    project = inputs.key(help_text="Only jobs of this project.")
+    type = inputs.choice(TASK_TYPES, help_text="Only jobs of this task type.")
+    mine = inputs.flag(help_text="Only jobs you submitted.")
+    q = inputs.text(200, help_text="Part of the name of the job or its project.")
+
+
+class NewJob(inputs.Input):
+    """What to run. What is left out is the template's default; amounts are per member."""
+
+    template = inputs.Given(
+        clean_slug, {"type": "string", "maxLength": 63}, required=True, help_text="Slug of the template."
+    )
+    project = inputs.key(required=True, help_text="Id of the project it belongs to.")
+    name = inputs.raw({"type": "string", "minLength": 1, "maxLength": 200})
+    params = inputs.raw({"type": "object", "additionalProperties": True}, help_text="As the template's schema says.")
+    members = inputs.raw({"type": "integer", "minimum": 1})
+    cpu = inputs.raw({"type": "string", "maxLength": 16, "example": "500m"}, help_text="Cores.")
+    memory = inputs.raw({"type": "string", "maxLength": 16, "example": "4Gi"})
+    device_class = inputs.raw({"type": "string", "maxLength": 63})
+    devices = inputs.raw({"type": "integer", "minimum": 0})
+    time_limit = inputs.raw({"type": "string", "maxLength": 8, "example": "30m"})
+    max_wait = inputs.raw({"type": "string", "maxLength": 8, "example": "2h"})
+    run_again_of = inputs.key(help_text="The job this one repeats.")
+
+
+class LogQuery(inputs.Input):
+    """Which part of a log."""
+
+    member = inputs.whole(0, 100_000, default=0)
+    offset = inputs.whole(-(10**15), 10**15, default=0, help_text="In bytes; below 0 counts from the end.")
+    limit = inputs.whole(1, CHUNK, default=CHUNK, help_text="At most so many bytes.")
+
+
+# --- shown --------------------------------------------------------------------------------------------
+
+
+class JobProject(Shown):
+    """The project a job belongs to."""
+
+    id = serializers.UUIDField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+
+
+class Person(Shown):
+    """Somebody."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField(source="__str__")
+
+
+class JobRow(Shown):
+    """A job, what it is doing and why. The context holds `now`, against which ages are told."""
+
+    id = serializers.UUIDField()
+    ref = serializers.CharField()
+    name = serializers.CharField()
+    state = Word(JobState)
+    reason = serializers.CharField()
+    sentence = serializers.SerializerMethodField()
+    facts = Facts()
+    reason_at = Moment()
+    task_type = Word(TASK_TYPES)
+    template = serializers.CharField(source="template_version.template.slug")
+    template_version = serializers.IntegerField(source="template_version.number")
+    project = JobProject()
+    submitter = Person()
+    priority_class = serializers.CharField()
+    submitted_at = Moment()
+    finished_at = Moment(allow_null=True)
+    archived_at = Moment(allow_null=True)
+
+    def get_sentence(self, job: Job) -> str:
+        """The reason and its facts in the language of the request."""
+        return sentence(job.reason, job.facts, self.context["now"])
+
+
+class Line(Shown):
+    """An amount of one class for one member, in base units."""
+
+    class_key = serializers.CharField()
+    resource = serializers.CharField()
+    amount = serializers.IntegerField()
+
+
+class Size(Shown):
+    """How many members there are and what each gets."""
+
+    members = serializers.IntegerField()
+    lines = Line(many=True)
+
+
+class Stage(Shown):
+    """A stop of the rail."""
+
+    key = Word(RailStage)
+    label = serializers.CharField()  # type: ignore[assignment]
+    status = Word(("done", "now", "next", "warn", "bad"))
+    time = Moment(allow_null=True)
+    cause = serializers.CharField()
+
+
+class AttemptRow(Shown):
+    """One try on one cluster, with its times t2 to t8."""
+
+    number = serializers.IntegerField()
+    cluster = serializers.CharField(source="cluster.key")
+    pool_key = serializers.CharField()
+    nodes = serializers.SerializerMethodField()
+    members = serializers.SerializerMethodField()
+    reserved_at = Moment()
+    admitted_at = Moment()
+    bound_at = Moment(allow_null=True)
+    started_at = Moment(allow_null=True)
+    ready_at = Moment(allow_null=True)
+    stopped_at = Moment(allow_null=True)
+    released_at = Moment(allow_null=True)
+    ended = serializers.BooleanField()
+    resumed = serializers.BooleanField()
+    exit_code = serializers.IntegerField(allow_null=True)
+    end_reason = serializers.CharField()
+    end_sentence = serializers.SerializerMethodField()
+    end_facts = Facts()
+    addresses = serializers.ListField()
+
+    def get_nodes(self, attempt: Attempt) -> list[str]:
+        """Names of the nodes, each once."""
+        return sorted({str(member["node"]) for member in attempt.placement})
+
+    def get_members(self, attempt: Attempt) -> int:
+        """How many members were placed."""
+        return len(attempt.placement)
+
+    def get_end_sentence(self, attempt: Attempt) -> str:
+        """Why it ended, "" while it has not."""
+        now = self.context["now"]
+        return sentence(attempt.end_reason, attempt.end_facts, now) if attempt.end_reason else ""
+
+
+class Level(Shown):
+    """One thing that came back: whether it was seen to, and how long after the last process ended."""
+
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    observed = Word(("seen", "missing", "unobserved", "waiting"))
+    text = serializers.CharField()
+    after_ms = serializers.IntegerField(allow_null=True)
+
+
+class Proof(Shown):
+    """The proof that an attempt gave back what it held."""
+
+    attempt = serializers.IntegerField()
+    stopped_at = Moment()
+    completed_at = Moment(allow_null=True)
+    leaked_at = Moment(allow_null=True)
+    levels = Level(many=True)
+    returned = Level(many=True)
+
+
+class UsageSoFar(Shown):
+    """Entered in the ledger, and beside it what is not entered yet and still grows."""
+
+    entered = ClassUse(many=True)
+    open = ClassUse(many=True)
+
+
+class JobDetail(JobRow):
+    """A job with everything its page shows. The context holds `now`."""
+
+    params = Facts()
+    size = Size()
+    pool_keys = serializers.ListField(child=serializers.CharField())
+    time_limit_ms = serializers.IntegerField(allow_null=True)
+    max_wait_ms = serializers.IntegerField(allow_null=True)
+    max_attempts = serializers.IntegerField()
+    run_again_of = serializers.UUIDField(allow_null=True)
+    archive_note = serializers.CharField()
+    stages = Stage(many=True)
+    attempts = AttemptRow(many=True)
+    proofs = Proof(many=True)
+    usage = UsageSoFar()
+
+
+class EventRow(Shown):
+    """Something that happened to a job. The context holds `now`."""
+
+    id = serializers.UUIDField()
+    at = Moment()
+    recorded_at = Moment()
+    kind = serializers.CharField()
+    old = serializers.CharField()
+    new = serializers.CharField()
+    reason = serializers.CharField()
+    sentence = serializers.SerializerMethodField()
+    facts = Facts()
+    attempt_id = serializers.UUIDField(allow_null=True)
+    actor_id = serializers.UUIDField(allow_null=True)
+    actor_name = serializers.CharField()
+
+    def get_sentence(self, event: JobEvent) -> str:
+        """The reason and its facts in the language of the request."""
+        return sentence(event.reason, event.facts, self.context["now"])
+
+
+class ArtifactRow(Shown):
+    """A file or folder a job left. `id` can be given to a parameter of another job."""
+
+    id = serializers.UUIDField()
+    attempt = serializers.IntegerField(source="attempt.number")
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    created_at = Moment()
+    keep_until = Moment(allow_null=True)
+
+
+class VerdictShown(Shown):
+    """Would it start? The answer the next cycle would give, behind everyone who waits."""
+
+    verdict = Word((Verdict.NOW, Verdict.WAIT, Verdict.NEVER))
+    reason = serializers.CharField()
+    sentence = serializers.CharField()
+    facts = Facts()
+    pool_key = serializers.CharField()
+    nodes = serializers.ListField(child=serializers.CharField())
+    size = Size()
+    price_micro_hour = serializers.IntegerField(
+        allow_null=True, help_text="While it is held, in millionths of the rates' currency; null is unrated, never 0."
+    )
+
+
+JobPage = page_of(JobRow)
+EventPage = page_of(EventRow)
+ArtifactPage = page_of(ArtifactRow)

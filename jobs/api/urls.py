@@ -1,0 +1,5 @@
+"""Operations of jobs."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

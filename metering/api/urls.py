@@ -1,0 +1,5 @@
+"""Operations of metering."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

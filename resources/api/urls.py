@@ -1,0 +1,5 @@
+"""Operations of resources."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

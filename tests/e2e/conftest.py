@@ -1,0 +1,37 @@
+"""The running portal and the browser of these tests: real ones, started once a worker."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from portal.embedded.stack import Stack, start_stack
+from tests.e2e import shots
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The portal with its demo data, in a state folder of its own."""
+    running = start_stack(tmp_path_factory.mktemp("portal") / "state")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def base_url(stack: Stack) -> str:
+    """Where it answers, without the last slash."""
+    return stack.url.rstrip("/")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser. Without one these tests are skipped, or fail where PORTAL_REQUIRE_BROWSER is 1."""
+    if not Path(shots.CHROMIUM).exists():
+        notice = f"no browser at {shots.CHROMIUM}: install chromium, or name one in PORTAL_CHROMIUM"
+        if os.environ.get("PORTAL_REQUIRE_BROWSER") == "1":
+            pytest.fail(notice)
+        pytest.skip(notice)
+    with shots.browser() as started:
+        yield started

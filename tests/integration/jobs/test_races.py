@@ -1,0 +1,160 @@
+"""Two at once: two schedulers, two writers, two clicks. The database decides, and nothing is promised twice."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+from django.db.models import Sum
+
+from jobs.models import Allocation, AllocationLine, Attempt, Job, JobEvent
+from jobs.reasons import Reason
+from jobs.services import run_cycle as cycle_module
+from jobs.services.run_cycle import run_cycle
+from jobs.services.submit_job import submit_job
+from jobs.services.transition import transition
+from jobs.states import JobState
+from portal.lib.clock import utc_now
+from tenants.models import AuditEvent
+from tenants.services.record_audit import record_audit
+from tests import builders as make
+from tests.cast import make_cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*acts: Callable[[], Any]) -> list[Any]:
+    """Results of all acts, started together, each on a connection of its own; an error is its result."""
+    barrier = threading.Barrier(len(acts))
+    results: list[Any] = [None] * len(acts)
+
+    def run(index: int) -> None:
+        try:
+            barrier.wait(10)
+            results[index] = acts[index]()
+        except Exception as error:
+            results[index] = error
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(acts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return results
+
+
+@contextmanager
+def _no_lock(name: str) -> Iterator[bool]:
+    yield True
+
+
+@pytest.fixture
+def cast():
+    return make_cast()
+
+
+def _queue(cast, count: int, milli: int) -> list[Job]:
+    make.make_node("big", cast.cluster, cast.shared, cpu=20_000)
+    return [
+        make.make_job(
+            cast.alpha, cast.member, pool_keys=["shared"], lines=(("cpu", "cpu", milli),), submitted=make.ago(minutes=i)
+        )
+        for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize("limit", [1_000, 3_500, 10_000])
+def test_four_schedulers_without_their_lock_never_pass_a_quota(cast, limit, monkeypatch):
+    monkeypatch.setattr(cycle_module, "try_session_lock", _no_lock)
+    jobs = _queue(cast, 14, 1_000)
+    make.set_cell(cast.alpha, "shared", "cpu", "cpu", nominal=limit, ceiling=limit)
+    results = at_once(*[lambda: run_cycle(now=make.NOW)] * 4)
+    assert all(isinstance(r, int) for r in results), results
+    held = AllocationLine.objects.aggregate(total=Sum("quantity"))["total"]
+    assert held == limit // 1_000 * 1_000
+    assert Job.objects.filter(state=JobState.ADMITTED).count() == limit // 1_000
+    assert Attempt.objects.count() == Allocation.objects.count() == limit // 1_000 <= len(jobs)
+
+
+def test_four_schedulers_without_their_lock_never_promise_a_device_twice(cast, monkeypatch):
+    monkeypatch.setattr(cycle_module, "try_session_lock", _no_lock)
+    card = make.make_class("card", "GPU")
+    make.make_node("gpu", cast.cluster, cast.shared, cpu=64_000, cards=4, card_class=card)
+    for i in range(9):
+        lines = (("cpu", "cpu", 100), ("card", "device", make.CARD))
+        make.make_job(cast.alpha, cast.member, pool_keys=["shared"], lines=lines, submitted=make.ago(minutes=i))
+    results = at_once(*[lambda: run_cycle(now=make.NOW)] * 4)
+    assert all(isinstance(r, int) for r in results), results
+    run_cycle(now=make.NOW)
+    assert Job.objects.filter(state=JobState.ADMITTED).count() == 4
+    holds = list(AllocationLine.objects.filter(resource="device").values_list("holds__device", flat=True))
+    assert len(holds) == len(set(holds)) == 4
+
+
+def test_four_schedulers_with_their_lock_admit_each_job_once(cast):
+    _queue(cast, 10, 1_000)
+    at_once(*[lambda: run_cycle(now=make.NOW)] * 4)
+    run_cycle(now=make.NOW)
+    assert Job.objects.filter(state=JobState.ADMITTED).count() == Attempt.objects.count() == 10
+
+
+def test_of_racing_moves_one_wins_and_one_event_is_written(cast):
+    job = make.make_job(cast.alpha, cast.member)
+
+    def cancel() -> bool:
+        mine = Job.objects.get(pk=job.pk)
+        return transition(job=mine, to=JobState.CANCELLED, reason=Reason.CANCELLED_BY_USER, now=make.NOW)
+
+    results = at_once(*[cancel] * 6)
+    won = [r for r in results if r is True]
+    # The losers either saw the old state and changed no row, or saw the new one, from which there is no move.
+    assert len(won) == 1 and all(r is False or isinstance(r, ValueError) for r in results if r is not True)
+    assert JobEvent.objects.filter(job=job, new="CANCELLED").count() == 1
+
+
+def test_two_clicks_with_one_key_give_one_job(cast):
+    from jobs.models import TemplateVersion
+    from jobs.request import JobRequest
+    from jobs.services.publish_shipped_templates import publish_shipped_templates
+
+    publish_shipped_templates(now=make.NOW)
+    version = TemplateVersion.objects.get(template__slug="run-operation")
+    request = JobRequest(params={}, cpu="100m", memory="256Mi")
+
+    def click() -> Job:
+        return submit_job(
+            actor=cast.member,
+            project=cast.alpha,
+            version=version,
+            request=request,
+            now=make.NOW,
+            idempotency_key="click",
+        )
+
+    results = at_once(*[click] * 4)
+    assert len({job.pk for job in results}) == 1 and Job.objects.count() == 1
+    assert JobEvent.objects.filter(reason="Submitted").count() == 1
+
+
+def test_the_audit_chain_has_no_fork_under_parallel_writers(cast):
+    before = AuditEvent.objects.count()
+    at_once(*[lambda: [record_audit(actor=None, verb="test.act", now=utc_now()) for _ in range(5)]] * 4)
+    rows = list(AuditEvent.objects.order_by("seq").values_list("seq", "prev_hash", "hash"))
+    assert len(rows) == before + 20
+    assert all(b[0] == a[0] + 1 and b[1] == a[2] for a, b in zip(rows, rows[1:], strict=False))
+
+
+def test_the_restricted_role_may_run_the_whole_cycle(cast):
+    jobs = _queue(cast, 1, 1_000)
+    with connection.cursor() as cursor:
+        cursor.execute("SET ROLE portal_app")
+    try:
+        assert run_cycle(now=make.NOW) == 1
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET ROLE")
+    assert Job.objects.get(pk=jobs[0].pk).state == JobState.ADMITTED

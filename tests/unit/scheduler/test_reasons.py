@@ -1,0 +1,72 @@
+"""The catalogue of reasons is complete: constants, sentences in both languages, facts and documentation."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from jobs.reasons import FACTS, Fact, Kind, Reason
+
+FRAGMENT = Path(__file__).parents[3] / "locale" / "fragments" / "reasons.po"
+NAMES = re.compile(r"\{(\w+)\}")
+
+
+def translations() -> dict[str, str]:
+    """msgid to msgstr of the fragment."""
+    strings = re.findall(r'^(msgid|msgstr) (".*")$', FRAGMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    pairs = zip(strings[::2], strings[1::2], strict=True)
+    return {ast.literal_eval(msgid): ast.literal_eval(msgstr) for (_, msgid), (_, msgstr) in pairs}
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_a_reason_is_a_pascal_case_constant_that_can_be_read_back(reason: Reason) -> None:
+    assert re.fullmatch(r"([A-Z][a-z]+)+", reason.value)
+    assert Reason(reason.value) is reason
+    assert str(reason) == reason.value
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_is_documented_and_speaks(reason: Reason) -> None:
+    assert reason.doc.endswith(".") and len(reason.doc) > 20
+    assert reason.message[0].isupper() or reason.message[0] == "{"
+    assert reason.doc != reason.message
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_placeholder_has_a_known_meaning(reason: Reason) -> None:
+    assert reason.placeholders <= FACTS.keys()
+    kinds = {FACTS[name] for name in reason.placeholders}
+    assert ("resource" in reason.required_facts) == (Fact.AMOUNT in kinds)
+    assert (Fact.UNIT in kinds) <= (Fact.AMOUNT in kinds), "a unit without an amount"
+    assert "u" not in reason.required_facts
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_sentence_has_a_translation_with_the_same_placeholders(reason: Reason) -> None:
+    chinese = translations()[reason.message]
+    assert re.search(r"[\u4e00-\u9fff]", chinese)
+    # A unit may be said once more or once less; everything else exactly.
+    assert set(NAMES.findall(chinese)) - {"u"} == reason.placeholders - {"u"}
+
+
+def test_no_translation_is_left_over() -> None:
+    assert translations().keys() == {reason.message for reason in Reason}
+
+
+def test_no_fact_is_declared_that_no_reason_uses() -> None:
+    assert set().union(*(reason.placeholders for reason in Reason)) == FACTS.keys()
+
+
+def test_no_two_reasons_share_a_sentence_or_a_code() -> None:
+    codes = [reason.code for reason in Reason if reason.code]
+    assert len(set(codes)) == len(codes)
+    assert all(re.fullmatch(r"[QSAEFR]\d\d", code) for code in codes)
+    assert len({reason.message for reason in Reason}) == len(Reason)
+
+
+def test_the_codes_say_what_kind_of_reason_it_is() -> None:
+    letters = {"E": {Kind.END, Kind.FAILURE}, "F": {Kind.FAILURE}, "R": {Kind.RELEASE}}
+    for reason in Reason:
+        if reason.code[:1] in letters:
+            assert reason.kind in letters[reason.code[0]], reason
