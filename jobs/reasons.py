@@ -114,7 +114,7 @@ class Reason(StrEnum):
     WAITING_FOR_CLUSTER = "WaitingForCluster", "", _P, _PLATFORM, \
         N_("{ready} of {pods} replicas are up on cluster {cluster}."), \
         "Created on the cluster, not yet all up."
-    RUNNING = "Running", "", _P, _PLATFORM, N_("Running on {nodes} nodes."), "All replicas are up."
+    RUNNING = "Running", "", _P, _PLATFORM, N_("Running on {nodes} nodes."), "Every replica was seen to be up."
     STOP_REQUESTED = "StopRequested", "", _P, _PLATFORM, N_("Stop requested: {cause}."), \
         "The job was told to stop and has not yet been seen to."
     PLACEMENT_WITHDRAWN = "PlacementWithdrawn", "", _P, _PLATFORM, \

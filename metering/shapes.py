@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from uuid import UUID
 
 from jobs.sentences import UNIT_OF_RESOURCE
 from metering.selectors.use import PHASES, Money, Use, money_of
@@ -97,7 +98,7 @@ def short_uses(uses: Iterable[Use], looks: ClassLooks) -> list[tuple[str, str, s
     return found
 
 
-def totals(found: Mapping[object, Sequence[Use]]) -> Sums:
+def totals(found: Mapping[UUID, Sequence[Use]]) -> Sums:
     """Weight and cost over everything in a table."""
     return sums_of(money_of(use for uses in found.values() for use in uses))
 

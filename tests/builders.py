@@ -33,13 +33,9 @@ def ago(**span: int) -> datetime:
     return NOW - timedelta(**span)
 
 
-def make_user(
-    username: str, *roles: tuple[Role, Model], password: str | None = None, language: str = ""
-) -> User:
+def make_user(username: str, *roles: tuple[Role, Model], password: str | None = None, language: str = "") -> User:
     """A person with these roles; without a password only force_login lets them in."""
-    user = User.objects.create_user(
-        username, password=password, display_name=username.title(), language=language
-    )
+    user = User.objects.create_user(username, password=password, display_name=username.title(), language=language)
     for role, scope in roles:
         grant_role(actor=None, user=user, role=role, scope=scope, now=NOW)
     return user

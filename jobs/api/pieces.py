@@ -23,8 +23,8 @@ _LEVELS = ("objects", "capacity", "devices")
 _RETURNED = ("quota", "queue_slot", "temporary_files")
 
 
-def job_detail(job: Job, now: datetime) -> Mapping[str, Any]:
-    """What `JobDetail` shows beside the job's own columns."""
+def parts_of(job: Job, now: datetime) -> Mapping[str, Any]:
+    """What a job's detail shows beside its own columns."""
     return {
         "size": size_of(job),
         "stages": rail_of(job, last_attempt(job), list(events_of(job))),

@@ -1,6 +1,5 @@
 """What the API of jobs takes and shows of jobs."""
 
-
 from rest_framework import serializers
 
 from jobs.models import Attempt, Job, JobEvent
@@ -14,9 +13,6 @@ from portal.lib.rest import inputs
 from portal.lib.rest.outputs import ClassUse, Facts, Moment, Shown, Word, page_of
 from portal.lib.rest.paging import PageQuery
 from portal.lib.text import clean_slug
-
-
-
 
 # --- taken --------------------------------------------------------------------------------------------
 
@@ -82,12 +78,12 @@ class JobRow(Shown):
     id = serializers.UUIDField()
     ref = serializers.CharField()
     name = serializers.CharField()
-    state = Word(JobState)
+    state = Word("JobState", JobState)
     reason = serializers.CharField()
     sentence = serializers.SerializerMethodField()
     facts = Facts()
     reason_at = Moment()
-    task_type = Word(TASK_TYPES)
+    task_type = Word("TaskType", TASK_TYPES)
     template = serializers.CharField(source="template_version.template.slug")
     template_version = serializers.IntegerField(source="template_version.number")
     project = JobProject()
@@ -120,9 +116,9 @@ class Size(Shown):
 class Stage(Shown):
     """A stop of the rail."""
 
-    key = Word(RailStage)
+    key = Word("RailStage", RailStage)
     label = serializers.CharField()  # type: ignore[assignment]
-    status = Word(("done", "now", "next", "warn", "bad"))
+    status = Word("StageStatus", ("done", "now", "next", "warn", "bad"))
     time = Moment(allow_null=True)
     cause = serializers.CharField()
 
@@ -169,7 +165,7 @@ class Level(Shown):
 
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
-    observed = Word(("seen", "missing", "unobserved", "waiting"))
+    observed = Word("Observed", ("seen", "missing", "unobserved", "waiting"))
     text = serializers.CharField()
     after_ms = serializers.IntegerField(allow_null=True)
 
@@ -192,21 +188,30 @@ class UsageSoFar(Shown):
     open = ClassUse(many=True)
 
 
-class JobDetail(JobRow):
-    """A job with everything its page shows. The context holds `now`."""
+class JobColumns(JobRow):
+    """All that the job's own row says. The context holds `now`."""
 
     params = Facts()
-    size = Size()
     pool_keys = serializers.ListField(child=serializers.CharField())
     time_limit_ms = serializers.IntegerField(allow_null=True)
     max_wait_ms = serializers.IntegerField(allow_null=True)
     max_attempts = serializers.IntegerField()
-    run_again_of = serializers.UUIDField(allow_null=True)
+    run_again_of = serializers.UUIDField(source="run_again_of_id", allow_null=True)
     archive_note = serializers.CharField()
+
+
+class JobParts(Shown):
+    """All that is read beside the job's row, see `pieces.parts_of`. The context holds `now`."""
+
+    size = Size()
     stages = Stage(many=True)
     attempts = AttemptRow(many=True)
     proofs = Proof(many=True)
     usage = UsageSoFar()
+
+
+class JobDetail(JobColumns, JobParts):
+    """A job with everything its page shows."""
 
 
 class EventRow(Shown):
@@ -246,7 +251,7 @@ class ArtifactRow(Shown):
 class VerdictShown(Shown):
     """Would it start? The answer the next cycle would give, behind everyone who waits."""
 
-    verdict = Word((Verdict.NOW, Verdict.WAIT, Verdict.NEVER))
+    verdict = Word("Verdict", (Verdict.NOW, Verdict.WAIT, Verdict.NEVER))
     reason = serializers.CharField()
     sentence = serializers.CharField()
     facts = Facts()

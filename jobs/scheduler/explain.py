@@ -172,7 +172,7 @@ class Placements:
         world, mask = self._now.world, self._now.mask(site, scope)
         lacking: dict[str, Any] = {"pods": world.slots[site.rows] < 1}
         for line in part.lines:
-            lacks = world.room(site.rows, [line]) < 1
+            lacks = np.less(world.line_room(site.rows, *line), 1)
             lacking[line.axis.resource] = lacking.get(line.axis.resource, False) | lacks
         counts = {str(cause): int((lacks * mask).sum()) for cause, lacks in lacking.items()}
         causes = tuple(sorted((cause, count) for cause, count in counts.items() if count))

@@ -257,10 +257,11 @@ class World:
         """How many pods of `lines` each of the hosts could take, never negative."""
         room = self.slots[rows]
         for axis, amount in lines:
-            room = np.minimum(room, self._line_room(rows, axis, amount))
+            room = np.minimum(room, self.line_room(rows, axis, amount))
         return np.maximum(room, 0)
 
-    def _line_room(self, rows: Rows, axis: Axis, amount: int) -> Ints | int:
+    def line_room(self, rows: Rows, axis: Axis, amount: int) -> Ints | int:
+        """How many times each of the hosts has an amount of one axis; negative where it is overcommitted."""
         table = self.tables.get(axis)
         if table is not None:
             return table.room(rows, amount)

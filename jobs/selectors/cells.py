@@ -31,7 +31,7 @@ def cells_on_path(projects: Sequence[Project]) -> list[CellUse]:
     cells = (
         QuotaCell.objects.filter(Q(project__in=projects) | Q(team__in=teams))
         .select_related("team", "project")
-        .order_by("pool_key", "class_key", "resource", "team__path")
+        .order_by("pool_key", "-resource", "class_key", "team__path")
     )
     held = _held(list(cells))
     return [CellUse(cell, _below(cell, held, reserved=False), _below(cell, held, reserved=True)) for cell in cells]

@@ -1,5 +1,6 @@
 """A member's log: from the archive once it is kept there, else from the cluster."""
 
+import codecs
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,16 +22,25 @@ class LogPart:
     ended: bool
 
 
-def read_log(attempt: Attempt, member: int, offset: int) -> LogPart:
-    """At most CHUNK bytes from `offset`; a negative offset counts from the end. Raises DriverUnavailable."""
+def read_log(attempt: Attempt, member: int, offset: int, limit: int = CHUNK) -> LogPart:
+    """At most `limit` bytes from `offset`; a negative offset counts from the end. Raises DriverUnavailable."""
     kept = _kept(attempt, member)
     if kept is not None:
-        data, following = _read_file(kept, offset)
+        data, following = _read_file(kept, offset, limit)
     else:
         driver = driver_for(attempt.cluster)
-        data, following = driver.logs(attempt.workload_name, member=member, offset=offset, limit=CHUNK)
-    ended = attempt.ended and attempt.released_at is not None and len(data) < CHUNK
-    return LogPart(printable(data), following, ended)
+        data, following = driver.logs(attempt.workload_name, member=member, offset=offset, limit=limit)
+    ended = attempt.ended and attempt.released_at is not None and len(data) < limit
+    cut = 0 if ended else _cut_character(data)
+    return LogPart(printable(data[: len(data) - cut]), following - cut, ended)
+
+
+def _cut_character(data: bytes) -> int:
+    """How many bytes at the end begin a character whose rest is not here; it is read whole the next time."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder.decode(data)
+    begun = len(decoder.getstate()[0])
+    return begun if begun < len(data) else 0
 
 
 def whole_log(attempt: Attempt, member: int) -> bytes:
@@ -74,10 +84,10 @@ def _kept(attempt: Attempt, member: int) -> Path | None:
     return path if path.is_file() else None
 
 
-def _read_file(path: Path, offset: int) -> tuple[bytes, int]:
+def _read_file(path: Path, offset: int, limit: int) -> tuple[bytes, int]:
     size = path.stat().st_size
     start = max(0, size + offset) if offset < 0 else min(offset, size)
     with path.open("rb") as file:
         file.seek(start)
-        data = file.read(CHUNK)
+        data = file.read(limit)
     return data, start + len(data)

@@ -61,10 +61,10 @@ def counts_by_project(projects: Iterable[Project]) -> dict[UUID, dict[str, int]]
     rows = (
         Job.objects.filter(_in("active") | _in("waiting"), project__in=projects)
         .order_by()
-        .values("project_id")
+        .values_list("project_id")
         .annotate(active=Count("pk", filter=_in("active")), waiting=Count("pk", filter=_in("waiting")))
     )
-    return {row["project_id"]: row for row in rows}
+    return {project: {"active": active, "waiting": waiting} for project, active, waiting in rows}
 
 
 def own_unfinished(user: Actor) -> QuerySet[Job]:

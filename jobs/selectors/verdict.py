@@ -15,11 +15,12 @@ from jobs.selectors.snapshot import load_snapshot, waiting_job
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The decision, the price per hour while held (None: unrated), and the nodes it would go to."""
+    """The decision, the price per hour while held (None: unrated), and the pool and nodes it would go to, by name."""
 
     job: Job
     decision: Decision
     price_micro_hour: int | None
+    pool: str = ""
     nodes: tuple[str, ...] = ()
 
 
@@ -31,8 +32,9 @@ def judge(job: Job, now: datetime) -> Preview:
     decision = evaluate_one(snapshot, Rules(), candidate)
     names = {host.key: host.name for host in snapshot.hosts}
     placed = decision.placements if isinstance(decision, Admit) else ()
+    pool = next((p.name for p in snapshot.pools if isinstance(decision, Admit) and p.key == decision.pool), "")
     lines = [
         Line(line.axis, line.amount * pods.count) for pods in candidate.alternatives[0].pod_sets for line in pods.lines
     ]
     nodes = tuple(sorted({names[p.host] for p in placed}))
-    return Preview(job, decision, price_per_hour(lines, snapshot.rates), nodes)
+    return Preview(job, decision, price_per_hour(lines, snapshot.rates), pool, nodes)

@@ -6,6 +6,9 @@ from jobs import storage
 from jobs.models import Artifact, Attempt, Job
 from resources.drivers.base import MemberSpec, Mount, Workload
 
+NOBODYS_TOKEN = "0" * 64
+"""A digest no token has: a service of a project without a token runs, and refuses every call."""
+
 
 def workload_of(job: Job, attempt: Attempt) -> Workload:
     """Deterministic: the same attempt always gives the same workload."""
@@ -27,7 +30,7 @@ def workload_of(job: Job, attempt: Attempt) -> Workload:
         resume=attempt.resumed,
         gang=job.gang,
         serves=bool(spec.get("serves")),
-        token_sha256=job.project.service_token_sha256 if spec.get("serves") else "",
+        token_sha256=(job.project.service_token_sha256 or NOBODYS_TOKEN) if spec.get("serves") else "",
         time_limit_ms=job.time_limit_ms,
         grace_ms=job.grace_ms,
         shipped=job.template_version.template.project_id is None,

@@ -11,12 +11,14 @@ from django.views.decorators.http import require_POST
 from jobs.models import Job
 from jobs.services.cancel_job import cancel_job
 from portal.lib.clock import utc_now
+from portal.lib.signin import signed_in
 from tenants import access
 from tenants.models import Project, User
 from tenants.services.renew_service_token import renew_service_token
 
 
 @require_POST
+@signed_in
 def cancel(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Cancel and go back to the job."""
     job = access.fetch(request.user, Job, key, "job.see", related=("project",))
@@ -27,6 +29,7 @@ def cancel(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
+@signed_in
 def new_token(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Make a new service token for the project and show it this once."""
     project = access.fetch(request.user, Project, key, "project.see")

@@ -14,12 +14,13 @@ from django.views.decorators.http import require_GET
 from jobs.models import Attempt, Job
 from jobs.selectors.job_card import card_of
 from jobs.selectors.jobs import artifacts_of, events_of, last_attempt, releases_of
-from jobs.selectors.logs import tail_or_empty
+from jobs.selectors.logs import LogPart, tail_or_empty
 from jobs.selectors.proof import levels_of, levels_seen, returned_of
 from jobs.selectors.rail import rail_of
 from jobs.selectors.templates import params_of
 from jobs.selectors.workload import workload_of
 from jobs.sentences import sentence
+from jobs.web.logs import place_of
 from jobs.web.usage_panel import usage_of
 from portal.lib.clock import utc_now
 from portal.lib.display import Link
@@ -36,7 +37,7 @@ def job_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """The whole page; `?tab=` names the tab."""
     job = access.fetch(request.user, Job, key, "job.see", related=_RELATED)
     tab = request.GET.get("tab", "overview")
-    context = _status(job) | {"tabs": _tabs(tab), "tab": tab, "may_cancel": _may_cancel(request, job)}
+    context = _status(job) | {"tabs": _tabs(tab), "tab": tab} | _may(request, job)
     context |= _TABS.get(tab, _overview)(job, context["attempt"], request)
     return render(request, "jobs/detail.html", context)
 
@@ -46,8 +47,7 @@ def job_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 def status(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """The part of the page that moves."""
     job = access.fetch(request.user, Job, key, "job.see", related=_RELATED)
-    context = _status(job) | {"may_cancel": _may_cancel(request, job)}
-    return render(request, "jobs/status.html", context)
+    return render(request, "jobs/status.html", _status(job) | _may(request, job))
 
 
 @require_GET
@@ -99,17 +99,19 @@ def _overview(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[s
 
 
 def _log(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
+    count = len(attempt.placement) if attempt else sum(pods["count"] for pods in job.alternatives[0]["pod_sets"])
     raw = request.GET.get("member", "0")
-    count = len(attempt.placement) if attempt else 0
     member = int(raw) if raw.isascii() and raw.isdigit() and int(raw[:6]) < count else 0
-    part = tail_or_empty(attempt, member) if attempt else None
-    base = reverse("job_log", args=[job.pk])
+    part = tail_or_empty(attempt, member) if attempt else LogPart("", 0, job.is_final)
+    query = f"?member={member}"
     return {
         "log": part,
+        "log_place": place_of(attempt, part.offset) if attempt else "0",
+        "log_ended": part.ended and job.is_final,
         "member": member,
         "members": range(count),
-        "log_url": f"{base}?member={member}" if attempt else "",
-        "log_download": f"{reverse('job_log_download', args=[job.pk])}?member={member}" if attempt else "",
+        "log_url": reverse("job_log", args=[job.pk]) + query,
+        "log_download": reverse("job_log_download", args=[job.pk]) + query if attempt else "",
     }
 
 
@@ -161,6 +163,14 @@ def _tabs(current: str) -> list[Link]:
     }
     current = current if current in words else "overview"
     return [Link(word, f"?tab={key}", current=key == current) for key, word in words.items()]
+
+
+def _may(request: HttpRequest, job: Job) -> dict[str, bool]:
+    serves = job.task_type == "inference" and not job.is_final
+    return {
+        "may_cancel": _may_cancel(request, job),
+        "may_renew": serves and access.can(request.user, "project.change", job.project),
+    }
 
 
 def _may_cancel(request: HttpRequest, job: Job) -> bool:

@@ -15,6 +15,7 @@ from jobs.sentences import sentence
 from portal.lib.clock import utc_now
 from portal.lib.display import Link
 from portal.lib.signin import signed_in
+from tenants import access
 
 PER_PAGE = 50
 
@@ -42,11 +43,12 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @signed_in
 def service_list(request: HttpRequest) -> HttpResponse:
-    """Inference services: their replicas and addresses."""
+    """Inference services: their replicas and addresses, and the projects whose token the reader may renew."""
     rows = jobs_matching(request.user, task_type="inference")
     page = Paginator(rows.prefetch_related("attempts"), PER_PAGE).get_page(request.GET.get("page"))
     now = utc_now()
-    context = {"page": page, "rows": [_service(job, now) for job in page], "now": now}
+    projects = access.visible_projects(request.user, "project.change").filter(archived_at__isnull=True)
+    context = {"page": page, "rows": [_service(job, now) for job in page], "projects": projects[:PER_PAGE], "now": now}
     return render(request, "jobs/services.html", context)
 
 

@@ -15,6 +15,7 @@ from portal.lib import units
 from portal.lib.clock import utc_now
 from portal.lib.display import Fact, VerdictCard
 from portal.lib.errors import DomainError
+from resources.selectors.catalogue import class_looks
 
 CURRENCY = "points"
 
@@ -25,7 +26,7 @@ def card_of_preview(preview: Preview, now: datetime) -> VerdictCard:
     facts = _facts(preview)
     price = _price(preview)
     if isinstance(decision, Admit):
-        say = _("Starts now in pool {pool} on {nodes}.").format(pool=decision.pool, nodes=", ".join(preview.nodes))
+        say = _("Starts now in pool {pool} on {nodes}.").format(pool=preview.pool, nodes=", ".join(preview.nodes))
         return VerdictCard("now", say, aside=price, facts=facts)
     told = facts_of(decision)
     say = sentence(decision.why.reason, told, now)
@@ -47,8 +48,9 @@ def card_of_error(error: DomainError) -> VerdictCard:
 def _facts(preview: Preview) -> list[Fact]:
     job = preview.job
     pods = job.alternatives[0]["pod_sets"][0]
+    looks = class_looks()
     amounts = [
-        Fact(key, units.amount_text(int(amount) * pods["count"], UNIT_OF_RESOURCE.get(resource, "count")))
+        Fact(looks[key].name, units.amount_text(int(amount) * pods["count"], UNIT_OF_RESOURCE.get(resource, "count")))
         for key, resource, amount in pods["lines"]
     ]
     return [*amounts, *_limit(job, preview)]

@@ -1,5 +1,10 @@
-"""Operations of metering."""
+"""Operations on usage."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from metering.api import usage
+
+urlpatterns: list[URLPattern] = [
+    path("usage/me", usage.MyUsage.as_view(), name="api_my_usage"),
+    path("usage/projects", usage.UsageByProject.as_view(), name="api_project_usage"),
+]

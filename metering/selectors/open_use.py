@@ -87,9 +87,9 @@ def _spans(allocation: Allocation, window: Window, now: datetime) -> Iterator[tu
         released=allocation.released_at or until,
     )
     for phase, left, right in spans:
-        left, right = max(left, window.start), min(right, floor_ms(until))
-        if left < right:
-            yield phase, left, right
+        inside = max(left, window.start), min(right, floor_ms(until))
+        if inside[0] < inside[1]:
+            yield phase, *inside
 
 
 def _piece(allocation: Allocation, line: AllocationLine, phase: str, piece: Piece) -> OpenPiece:

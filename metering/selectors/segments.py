@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -18,7 +19,7 @@ class RatedSegment:
     rate: RateVersion | None
 
 
-def segments_of(job_id: object) -> QuerySet[Segment]:
+def segments_of(job_id: UUID) -> QuerySet[Segment]:
     """Everything the ledger has of the job, oldest first."""
     return Segment.objects.filter(job_id=job_id).order_by("start", "class_key", "node_name", "id")
 
@@ -29,8 +30,6 @@ def with_rates(segments: Sequence[Segment]) -> list[RatedSegment]:
     by_segment = {entry.segment_id: entry for entry in entries}
     rates = RateVersion.objects.in_bulk({entry.rate_id for entry in by_segment.values() if entry.rate_id})
     return [
-        RatedSegment(
-            s, entry := by_segment.get(s.pk), rates.get(entry.rate_id) if entry and entry.rate_id else None
-        )
+        RatedSegment(s, entry := by_segment.get(s.pk), rates.get(entry.rate_id) if entry and entry.rate_id else None)
         for s in segments
     ]

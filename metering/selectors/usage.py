@@ -43,9 +43,8 @@ class UsedJob:
 # The lower bound on start lets the database skip months: no segment spans two UTC months.
 _PIECES = """
 WITH piece AS (
-  SELECT s.*, e.currency, e.cost_micro, e.weight_micro,
-    greatest(s.start, %(lo)s) AS lo, least(s."end", %(hi)s) AS hi,
-    s.start >= %(lo)s AND s."end" <= %(hi)s AS whole
+  SELECT s.*, e.currency, e.cost_micro, e.weight_micro, extract(epoch FROM s."end" - s.start) AS seconds,
+    greatest(s.start, %(lo)s) AS lo, least(s."end", %(hi)s) AS hi
   FROM metering_segment s
   LEFT JOIN metering_ledgerentry e ON e.segment_id = s.id AND e.start = s.start
   WHERE s.start >= %(month)s AND s.start < %(hi)s AND s."end" > %(lo)s AND s.lane = 'attributed'
@@ -53,12 +52,9 @@ WITH piece AS (
     AND (%(projects)s::uuid[] IS NULL OR s.project_id = ANY(%(projects)s::uuid[]))
     AND (%(jobs)s::uuid[] IS NULL OR s.job_id = ANY(%(jobs)s::uuid[]))
 ), rated AS (
-  SELECT p.*, p.quantity * (extract(epoch FROM p.hi - p.lo) * 1000) AS amount,
-    CASE WHEN p.whole THEN p.cost_micro
-      ELSE round(p.cost_micro * extract(epoch FROM p.hi - p.lo) / extract(epoch FROM p."end" - p.start), 12) END AS cost,
-    CASE WHEN p.whole THEN p.weight_micro
-      ELSE round(p.weight_micro * extract(epoch FROM p.hi - p.lo) / extract(epoch FROM p."end" - p.start), 12)
-      END AS weight
+  SELECT p.*, p.quantity * extract(epoch FROM p.hi - p.lo) * 1000 AS amount,
+    round(p.cost_micro * extract(epoch FROM p.hi - p.lo) / p.seconds, 12) AS cost,
+    round(p.weight_micro * extract(epoch FROM p.hi - p.lo) / p.seconds, 12) AS weight
   FROM piece p
 )
 """
@@ -69,13 +65,15 @@ SELECT CASE %(by)s WHEN 'job' THEN job_id WHEN 'project' THEN project_id END AS 
 FROM rated GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 3, 2, 4, 5, 6, 7
 """
 _DAYS = """
-SELECT d.day, r.class_key, r.resource, r.phase, coalesce(r.currency, ''), r.cost IS NULL, r.weight IS NULL,
-  sum(r.quantity * (extract(epoch FROM least(r.hi, d.hi) - greatest(r.lo, d.lo)) * 1000)),
-  sum(round(r.cost * extract(epoch FROM least(r.hi, d.hi) - greatest(r.lo, d.lo)) / extract(epoch FROM r.hi - r.lo), 12)),
-  sum(round(r.weight * extract(epoch FROM least(r.hi, d.hi) - greatest(r.lo, d.lo)) / extract(epoch FROM r.hi - r.lo), 12))
-FROM rated r JOIN unnest(%(starts)s::timestamptz[], %(ends)s::timestamptz[]) WITH ORDINALITY AS d(lo, hi, day)
-  ON r.lo < d.hi AND r.hi > d.lo
-GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 3, 2, 4, 5, 6, 7
+, part AS (
+  SELECT r.*, d.day, extract(epoch FROM least(r.hi, d.hi) - greatest(r.lo, d.lo)) AS share
+  FROM rated r JOIN unnest(%(starts)s::timestamptz[], %(ends)s::timestamptz[]) WITH ORDINALITY AS d(lo, hi, day)
+    ON r.lo < d.hi AND r.hi > d.lo
+)
+SELECT day, class_key, resource, phase, coalesce(currency, ''), cost_micro IS NULL, weight_micro IS NULL,
+  sum(quantity * share * 1000),
+  sum(round(cost_micro * share / seconds, 12)), sum(round(weight_micro * share / seconds, 12))
+FROM part GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 3, 2, 4, 5, 6, 7
 """
 _JOBS = """
 SELECT job_id, min(job_name), min(task_type), min(project_id::text)::uuid, min(project_name), min(user_name), max(hi)

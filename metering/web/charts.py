@@ -49,7 +49,7 @@ def stack(days: Days, looks: ClassLooks) -> dict[str, Any]:
             {
                 "type": "bar",
                 "name": looks[axis[0]].name,
-                "x": [day.isoformat() for day, _uses in days],
+                "x": [f"{day:%m-%d}" for day, _uses in days],
                 "y": [float(_weight(uses, axis) / MILLION) for _day, uses in days],
                 "marker": {
                     "color": f"var({TOKENS.get(kind, '--ink-3')})",
@@ -57,7 +57,7 @@ def stack(days: Days, looks: ClassLooks) -> dict[str, Any]:
                 },
             }
         )
-    axes = {"yaxis": {"title": {"text": _("normalized hours")}, "rangemode": "tozero"}, "xaxis": {"type": "date"}}
+    axes = {"yaxis": {"title": {"text": _("normalized hours")}, "rangemode": "tozero"}, "xaxis": {"type": "category"}}
     return {"data": data, "layout": {"barmode": "stack", "height": 260, "showlegend": True, **axes}}
 
 

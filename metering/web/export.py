@@ -78,7 +78,7 @@ def _use_rows(uses: Iterable[Use]) -> Iterator[list[Any]]:
         whole = [*hours, _hours(use.allocated, use.resource), use.allocated]
         weights = [_plain(use.weight / 1_000_000), _hours(use.unweighted, use.resource)]
         front = [use.class_key, _UNIT_WORDS.get(use.resource, use.resource)]
-        costs = sorted(use.cost.items()) or [("", None)]
+        costs: list[tuple[str, Decimal | None]] = [*sorted(use.cost.items())] or [("", None)]
         unrated = _hours(use.unrated, use.resource)
         for place, (currency, cost) in enumerate(costs):
             money = [currency, None if cost is None else _plain(cost / 1_000_000)]

@@ -3,21 +3,20 @@
 import uuid
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from jobs.models import Job
-from metering.selectors.open_use import open_pieces, sum_of
+from metering.selectors.open_use import open_pieces
 from metering.selectors.segments import segments_of, with_rates
 from metering.selectors.usage import Scope, use_by_class, use_by_job, use_by_project
 from metering.selectors.use import money_of
 from metering.selectors.windows import Window, window_of
+from metering.shapes import short_uses, sums_of, totals, use_rows
 from metering.web import charts, export
 from metering.web.parts import UsedJobs, day_uses, open_context, period_links, segment_rows
-from metering.shapes import short_uses, sums_of, totals, use_rows
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.pages import page_of, word
@@ -94,7 +93,7 @@ def _of_jobs(request: HttpRequest, scope: Scope, window: Window, **query: str) -
     """Sums by class and day, then job by job."""
     now, looks = utc_now(), class_looks()
     uses = use_by_class(scope, window)
-    page = Paginator(UsedJobs(scope, window), JOBS_PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, UsedJobs(scope, window), size=JOBS_PER_PAGE)
     by_job = use_by_job(Scope(scope.user, scope.projects, [job.job_id for job in page]), window)
     visible = access.visible(request.user, Job, "usage.see").filter(pk__in=by_job).values_list("pk", flat=True)
     linked = set(visible)
@@ -123,7 +122,7 @@ def _of_projects(request: HttpRequest, projects: list[Project], window: Window) 
     scope = Scope(projects=[project.pk for project in projects])
     found = use_by_project(scope, window)
     used = [project for project in projects if project.pk in found]
-    page = Paginator(used, PROJECTS_PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, used, size=PROJECTS_PER_PAGE)
     days = day_uses(scope, window, now)
     names, table = charts.stack_table(days, looks)
     rows = [(p, use_rows(found[p.pk], looks), sums_of(money_of(found[p.pk]))) for p in page]

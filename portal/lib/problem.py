@@ -3,6 +3,7 @@
 Our own refusals (`DomainError`) pass the handler and are answered, logged and audited where those of pages are.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -41,9 +42,7 @@ def problem_body(
         "reason": reason,
         "detail": detail,
         "facts": dict(facts),
-        "fields": [
-            {"field": f.field, "reason": f.reason, "detail": f.text(), "facts": dict(f.facts)} for f in fields
-        ],
+        "fields": [{"field": f.field, "reason": f.reason, "detail": f.text(), "facts": dict(f.facts)} for f in fields],
     }
 
 
@@ -74,9 +73,7 @@ _WORDS: dict[type[exceptions.APIException], tuple[str, str | Promise]] = {
 _OTHERWISE = ("BadRequest", _("The request is malformed or its sender is not trusted."))
 
 
-def _said(
-    error: exceptions.APIException, context: Mapping[str, Any]
-) -> tuple[str, str | Promise, dict[str, Any]]:
+def _said(error: exceptions.APIException, context: Mapping[str, Any]) -> tuple[str, str | Promise, dict[str, Any]]:
     """Reason, message and facts. An error raised with a reason of its own (PascalCase code) brings its words."""
     code = error.get_codes()
     if isinstance(code, str) and code[:1].isupper():
@@ -91,7 +88,7 @@ def _facts(error: exceptions.APIException, context: Mapping[str, Any]) -> dict[s
     if isinstance(error, exceptions.UnsupportedMediaType):
         return {"expected": "application/json"}
     if isinstance(error, exceptions.Throttled):
-        return {"retry_after": int(error.wait or 1)}
+        return {"retry_after": _wait(error)}
     return {}
 
 
@@ -100,5 +97,9 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
     if getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = str(error.auth_header)  # type: ignore[attr-defined]
     if isinstance(error, exceptions.Throttled):
-        headers["Retry-After"] = str(int(error.wait or 1))
+        headers["Retry-After"] = str(_wait(error))
     return headers
+
+
+def _wait(error: exceptions.Throttled) -> int:
+    return math.ceil(getattr(error, "wait", None) or 1)

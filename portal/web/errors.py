@@ -63,8 +63,9 @@ def render_problem(request: HttpRequest, error: DomainError) -> HttpResponse:
     """The page of a refusal; a notice alone when only a part of a page was asked for (htmx)."""
     if error.detail:
         log.info("%s %s: %s", request.path, error.reason, error.detail)
-    if isinstance(error, Denied) and isinstance(getattr(request, "user", None), User):
-        record_denial(actor=request.user, error=error, act=f"{request.method} {request.path}", now=utc_now())
+    user = getattr(request, "user", None)
+    if isinstance(error, Denied) and isinstance(user, User):
+        record_denial(actor=user, error=error, act=f"{request.method} {request.path}", now=utc_now())
     response = _render(request, Problem(error.status, error.reason, error.text(), error.facts, error.fields))
     if "retry_after" in error.facts:
         response["Retry-After"] = str(error.facts["retry_after"])

@@ -306,5 +306,5 @@ class Driver(Protocol):
 
 
 def members_running(seen: SeenWorkload) -> Iterator[SeenMember]:
-    """Members that still hold something: pending, running or unknown."""
+    """Members that run or may still start. Of an unknown one only `Driver.release` can tell what it holds."""
     return (m for m in seen.members if m.phase in (Phase.PENDING, Phase.RUNNING))

@@ -48,7 +48,7 @@ class Asked:
     def of(cls, request: HttpRequest) -> "Asked":
         """As the address has them; only "1" asks for stale ones."""
         stale = "1" if request.GET.get("stale") == "1" else ""
-        return cls(*(word(request, name) for name in ("stage", "cluster", "pool", "q")), stale)
+        return cls(**{name: word(request, name) for name in ("stage", "cluster", "pool", "q")}, stale=stale)
 
     def filter(self, now: datetime) -> NodeFilter:
         """For the selector."""

@@ -20,7 +20,7 @@ class NewToken(inputs.Input):
 
     name = inputs.Given(clean_name, _NAME, required=True, help_text="What you will know it by.")
     days = inputs.whole(1, MOST_DAYS, default=DAYS, help_text="How long it works.")
-    read_only = inputs.flag(help_text="Whether it may only read; false unless said.")
+    read_only = inputs.flag(help_text="Whether it may only read; false unless said.")  # type: ignore[assignment]
     username = inputs.text(150)
     password = inputs.secret(_PASSWORD_LENGTH)
 
@@ -64,7 +64,7 @@ class TeamRow(Shown):
     id = serializers.UUIDField()
     slug = serializers.CharField()
     name = serializers.CharField()
-    parent = serializers.UUIDField(source="parent_id", allow_null=True)
+    parent = serializers.UUIDField(source="parent_id", allow_null=True)  # type: ignore[assignment]
     contact = serializers.CharField()
     created_at = Moment()
 
@@ -99,7 +99,7 @@ class AuditRow(Shown):
     actor_id = serializers.UUIDField(allow_null=True)
     actor_name = serializers.CharField()
     verb = serializers.CharField()
-    result = Word(RESULTS)
+    result = Word("AuditResult", RESULTS)
     target_type = serializers.CharField()
     target_id = serializers.CharField()
     target_name = serializers.CharField()

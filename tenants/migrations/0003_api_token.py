@@ -18,11 +18,11 @@ class Migration(migrations.Migration):
             fields=[
                 ("digest", models.CharField(max_length=128, primary_key=True, serialize=False)),
                 ("token_key", models.CharField(db_index=True, max_length=25)),
-                ("created", models.DateTimeField(auto_now_add=True)),
-                ("expiry", models.DateTimeField(blank=True, null=True)),
                 ("key", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ("name", models.CharField(max_length=120)),
                 ("read_only", models.BooleanField(default=False)),
+                ("created", models.DateTimeField()),
+                ("expiry", models.DateTimeField()),
                 (
                     "user",
                     models.ForeignKey(

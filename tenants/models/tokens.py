@@ -3,15 +3,24 @@
 import uuid
 
 from django.db import models
-from knox.models import AbstractAuthToken
+
+from tenants.models.people import User
 
 
-class ApiToken(AbstractAuthToken):
-    """A token of a user. `key` is what the token is called by; the digest and the token itself are never shown."""
+class ApiToken(models.Model):
+    """A token of a user, with the columns knox authenticates by: digest, token_key, user, expiry.
 
+    `key` is what the token is called by; the digest and the token itself are never shown.
+    """
+
+    digest = models.CharField(max_length=128, primary_key=True)
+    token_key = models.CharField(max_length=25, db_index=True)  # its first characters, to find it by
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="auth_token_set")
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=120)
     read_only = models.BooleanField(default=False)
+    created = models.DateTimeField()
+    expiry = models.DateTimeField()
 
     class Meta:
         ordering = ["-created", "key"]

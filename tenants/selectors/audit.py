@@ -70,7 +70,7 @@ def page_before(rows: QuerySet[AuditEvent], cursor: int | None, size: int) -> tu
     return page[:size], page[size - 1].seq if len(page) > size else None
 
 
-def project_slugs(keys: set[UUID]) -> dict[UUID, str]:
+def project_slugs(keys: set[UUID]) -> dict[UUID | None, str]:
     """Slugs of projects by key, for links."""
     return dict(Project.objects.filter(pk__in=keys).values_list("pk", "slug"))
 

@@ -5,6 +5,8 @@ from typing import Final
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from knox.models import get_digest_token
+from knox.settings import CONSTANTS
 
 from portal.lib.errors import Conflict, FieldError, Invalid
 from portal.lib.text import BadInput, clean_name
@@ -31,9 +33,17 @@ def create_token(
     if held >= MOST_TOKENS:
         message = _("You hold {held} tokens, the most there may be. Delete one you no longer use.")
         raise Conflict("TooManyTokens", message, facts={"held": held})
-    token, clear = ApiToken.objects.create(user, expiry=None, name=name, read_only=read_only)
-    token.created, token.expiry = now, now + timedelta(days=days)
-    token.save(update_fields=["created", "expiry"])
+    digest, clear = get_digest_token()
+    token = ApiToken(
+        digest=digest,
+        token_key=clear[: CONSTANTS.TOKEN_KEY_LENGTH],
+        user=user,
+        name=name,
+        read_only=read_only,
+        created=now,
+        expiry=now + timedelta(days=days),
+    )
+    token.save(force_insert=True)
     after = {"token": str(token.key), "name": name, "expiry": token.expiry, "read_only": read_only}
     record_audit(actor=user, verb="token.created", target=user, after=after, now=now)
     return token, clear

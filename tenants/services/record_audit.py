@@ -7,6 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Model
@@ -53,7 +54,7 @@ def record_audit(
             reason=reason,
             note=note,
             request_id=context.request_id or uuid.uuid4(),
-            source_ip=context.source_ip,
+            source_ip=_address(context.source_ip),
             prev_hash=last[1] if last else GENESIS,
             **_target_columns(target),
         )
@@ -87,6 +88,15 @@ def _target_columns(target: Model | None) -> dict[str, Any]:
         "project_id": project.pk if project else None,
         "team_id": team_id,
     }
+
+
+def _address(text: str | None) -> str | None:
+    """The address as the database will give it back; None for what is none, which is no reason to fail."""
+    try:
+        address: str = AuditEvent._meta.get_field("source_ip").clean(text, None)
+    except ValidationError:
+        return None
+    return address
 
 
 def _plain(value: Mapping[str, Any] | None) -> Any:

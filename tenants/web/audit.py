@@ -73,7 +73,7 @@ def _page(request: HttpRequest, form: AuditForm, page: list[AuditEvent], older: 
     context = {
         "form": form,
         "filtered": form.wanted().is_set,
-        "rows": [(event, slugs.get(event.project_id, ""), changes(event)) for event in page],
+        "rows": [(event, slugs.get(event.project_id), changes(event)) for event in page],
         "older": _address(request, before=str(older)) if older else "",
         "newest": _address(request) if form.cleaned_data["before"] else "",
         "csv": _address(request, format="csv"),

@@ -3,7 +3,7 @@
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 
 from portal.lib.clock import utc_now
 from tenants.models import User
@@ -43,7 +43,7 @@ class SignIn(LoginView):
 class SignOut(LogoutView):
     """By POST only."""
 
-    def post(self, request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
+    def post(self, request: HttpRequest, *args: str, **kwargs: str) -> HttpResponse:
         """Record it, then end the session."""
         if isinstance(request.user, User):
             record_audit(actor=request.user, verb="session.signed_out", target=request.user, now=utc_now())

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 
 from portal.embedded.stack import Stack, start_stack
 from tests.e2e import shots
+from tests.e2e.person import Person, person
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +36,11 @@ def chromium() -> Iterator[Browser]:
         pytest.skip(notice)
     with shots.browser() as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def researcher(chromium: Browser, stack: Stack, base_url: str) -> Iterator[Person]:
+    """The demo researcher, signed in, on a wide window."""
+    with person(chromium, base_url, viewport={"width": 1280, "height": 900}) as someone:
+        someone.sign_in("researcher", stack.accounts["researcher"])
+        yield someone

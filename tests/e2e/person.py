@@ -158,9 +158,7 @@ class Person:
     def proof(self) -> dict[str, str]:
         """The three levels of the newest release proof: label → how it was observed."""
         levels = self.page.locator("[data-panel=proof]").first.locator(".proof").first.locator("li")
-        return {
-            level.locator("b").inner_text(): level.get_attribute("data-observed") or "" for level in levels.all()
-        }
+        return {level.locator("b").inner_text(): level.get_attribute("data-observed") or "" for level in levels.all()}
 
 
 @contextmanager

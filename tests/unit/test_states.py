@@ -92,7 +92,7 @@ def test_what_was_bound_is_released_only_after_it_was_releasing() -> None:
 
 
 def test_a_leak_blocks_devices_but_no_longer_quota() -> None:
-    assert HOLDS_CAPACITY - HOLDS_QUOTA == {AllocationState.LEAKED}
+    assert {AllocationState.LEAKED} == HOLDS_CAPACITY - HOLDS_QUOTA
     assert set(AllocationState) - HOLDS_CAPACITY == {AllocationState.RELEASED}
 
 

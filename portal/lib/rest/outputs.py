@@ -22,12 +22,13 @@ class Moment(serializers.DateTimeField):
 
 
 class Word(serializers.CharField):
-    """One of a fixed set of words, listed in the documentation."""
+    """One of a fixed set of words, which the documentation lists once under `name`."""
 
-    def __init__(self, words: Iterable[str], **options: Any) -> None:
+    def __init__(self, name: str, words: Iterable[str], **options: Any) -> None:
         super().__init__(**options)
         schema: dict[str, Any] = {"type": "string", "enum": [str(word) for word in words]}
         set_override(self, "field", schema)
+        set_override(self, "field_component_name", name)
 
 
 class Facts(serializers.DictField):
@@ -41,7 +42,7 @@ class BigNumber(serializers.CharField):
         super().__init__(**options)
         set_override(self, "field", {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"})
 
-    def to_representation(self, value: int | Decimal) -> str:
+    def to_representation(self, value: Any) -> str:
         """Every digit and no exponent."""
         return plain(value)
 

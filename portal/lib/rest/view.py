@@ -1,7 +1,7 @@
 """The view every API starts from, and the decorator that reads a request and documents the operation."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Final
 
@@ -70,16 +70,17 @@ class SignedIn(BasePermission):
 class AlwaysTheSame(BaseContentNegotiation):
     """JSON for everyone: the Accept header chooses nothing here."""
 
-    def select_parser(self, request: Request, parsers: Sequence[Any]) -> Any:
+    def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
         """The parser of the body's type, None for any other."""
         media_type = request.content_type.partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == media_type), None)
 
     def select_renderer(
-        self, request: Request, renderers: Sequence[Any], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None
     ) -> tuple[Any, str]:
         """The one renderer there is."""
-        return renderers[0], renderers[0].media_type
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
 
 
 class ApiView(APIView):

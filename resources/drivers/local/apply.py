@@ -70,7 +70,7 @@ def _intend(site: Site, store: Store, workload: Workload, checked: Checked, isol
     for folder in filter(None, (checked.output, checked.checkpoint)):
         make_folder(folder, isolation)
     with store.place_lock():
-        members = []
+        members: list[Record] = []
         live = live_members(store)
         for member in sorted(workload.members, key=lambda member: member.index):
             cpus = choose_cpus(member, [*live, *members])

@@ -23,6 +23,10 @@ _LARGEST_VALUE = 32 << 10
 _MOST_MEMBERS = 256
 _LONGEST_MS = 366 * 86_400_000
 _RESERVED_PREFIXES = ("PORTAL_", "LD_", "PYTHON", "GLIBC_", "GCONV_")
+_INPUT_PREFIX = "PORTAL_INPUT_"
+"""A mount may be named by the contract with the programs; nothing else of ours may be set from outside."""
+_INPUT_PREFIX = "PORTAL_INPUT_"
+"""What a mount's variable, and nothing else that is given, may begin with."""
 _RESERVED = {"PATH", "HOME", "TMPDIR", "LANG", "SHELL", "USER", "IFS", "BASH_ENV", "ENV"}
 
 
@@ -55,6 +59,11 @@ def check(site: Site, workload: Workload) -> Checked:
     )
 
 
+def is_name(name: str) -> bool:
+    """Whether this can be the name of a workload; what cannot is never made into a path."""
+    return _NAME.fullmatch(name) is not None
+
+
 def _require(condition: object, reason: str, detail: str) -> None:
     if not condition:
         raise WorkloadRejected(detail, reason=reason)
@@ -68,7 +77,7 @@ def _size(text: str, reason: str) -> int:
 
 
 def _check_identity(workload: Workload) -> None:
-    _require(_NAME.fullmatch(workload.name), "InvalidName", f"name {workload.name!r}")
+    _require(is_name(workload.name), "InvalidName", f"name {workload.name!r}")
     for key in (workload.job_id, workload.attempt_id):
         _require(_ID.fullmatch(key), "InvalidName", f"id {key!r}")
     _require(0 <= workload.generation < 1 << 31, "InvalidNumber", f"generation {workload.generation}")
@@ -108,8 +117,9 @@ def _check_environment(site: Site, workload: Workload) -> None:
     reserved = _RESERVED | {name for vendor in site.options.vendors for name, _ in vendor.visibility}
     names = [*workload.environment, *(mount.variable for mount in workload.mounts)]
     _require(len(names) == len(set(names)), "InvalidEnvironment", "a variable set twice")
+    inputs = {mount.variable for mount in workload.mounts if mount.variable.startswith(_INPUT_PREFIX)}
     for name in names:
-        taken = name in reserved or name.startswith(_RESERVED_PREFIXES)
+        taken = name not in inputs and (name in reserved or name.startswith(_RESERVED_PREFIXES))
         _require(_VARIABLE.fullmatch(name) and not taken, "InvalidEnvironment", f"variable {name!r}")
     for name, value in workload.environment.items():
         fits = _size(value, "InvalidEnvironment") <= _LARGEST_VALUE and "\0" not in value

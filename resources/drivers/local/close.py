@@ -1,6 +1,7 @@
 """Closing members that never started, so that they never will."""
 
 from portal.lib.clock import to_ms
+from resources.drivers.base import EndCause
 
 from .launcher import records
 from .launcher.records import Record
@@ -23,8 +24,8 @@ def close_unstarted(site: Site, store: Store, record: Record) -> None:
 def _never_started(at: int) -> Record:
     return {
         "ok": False,
-        "reason": "StoppedBeforeStart",
-        "message": "",
+        "reason": EndCause.STOPPED,
+        "message": "stopped before it was started",
         "started_at": None,
         "finished_at": at,
         "exit_code": None,

@@ -1,6 +1,5 @@
 """The local driver: real processes on this machine. Each verb is a module; this is only the list of them."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +8,7 @@ from portal.lib.clock import utc_now
 from resources.drivers.base import Capability, Inventory, Observation, ReleaseReading, Workload
 
 from .apply import apply_workload
+from .check import is_name
 from .inventory import read_inventory
 from .isolation import Isolation, Prober
 from .keep import forget_workload, read_log
@@ -17,8 +17,6 @@ from .release import read_release
 from .site import LocalOptions, Site
 from .stop import stop_workload
 from .store import Store
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,51}")
 
 
 class LocalDriver:
@@ -74,7 +72,7 @@ class LocalDriver:
 
     def stop(self, name: str, *, attempt_id: str, grace_ms: int) -> None:
         """Write the wish and wake the launchers; they climb the ladder with or without the portal."""
-        if _NAME.fullmatch(name):
+        if is_name(name):
             stop_workload(self._site, self._store, name, attempt_id=attempt_id, grace_ms=grace_ms)
 
     def release(self, name: str, *, attempt_id: str) -> ReleaseReading:
@@ -87,10 +85,10 @@ class LocalDriver:
 
     def forget(self, name: str, *, attempt_id: str) -> None:
         """Remove logs and records of an ended workload; its attempt can never be started again."""
-        if _NAME.fullmatch(name):
+        if is_name(name):
             forget_workload(self._store, name, attempt_id=attempt_id)
 
 
 def _name(name: str) -> str:
     """The name, or one that is never used: what is no name cannot lead out of the folder."""
-    return name if _NAME.fullmatch(name) else "-"
+    return name if is_name(name) else "-"

@@ -70,7 +70,7 @@ class Prober:
                 causes.append(f"{candidate}: {cause}")
             else:
                 mode = candidate
-                records.write(self._memory, {"conditions": self._conditions(), "mode": mode})
+                records.write(self._memory, {"conditions": self._conditions(), "mode": mode}, durable=False)
                 break
         if mode:
             return Isolation(mode, ISOLATED if can_shut_out_abstract_sockets() else SHARED_SOCKETS)
@@ -122,7 +122,7 @@ class Prober:
             "cpus": [],
             "memory_bytes": _MEMORY,
             "cgroup": "",
-            "limits": limits_for(_MEMORY),
+            "limits": limits_for(self._site, _MEMORY),
             "time_limit_ms": 10_000,
             "grace_ms": 0,
             "port": 0,

@@ -1,5 +1,6 @@
 """Starting launchers, and making the folders their members use."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ _HERE = str(Path(__file__).parent)
 _ENTRY = "import sys; sys.path.append(sys.argv[1]); from launcher.main import main; main(*sys.argv[2:])"
 _KEPT = ("PORTAL_FAILPOINTS",)
 _TIME_OUT_S = 20
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def launch(folder: Path, *, marker: Record, foreground: bool = False) -> None:
@@ -60,17 +62,19 @@ def make_scratch(store: Store, name: str, index: int, isolation: str) -> Path:
 
 
 def make_folder(path: str, isolation: str) -> None:
-    """A folder the job may write to, with those above it; refuses to walk through a link (OSError)."""
-    descriptor = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """A folder the job may write to, with those above it; refuses to walk through a link (OSError).
+
+    Those above are closed to other users of the machine, so what is in it may be open to jobs of any user.
+    """
+    descriptor = os.open("/", _FOLDER)
     try:
         for part in path.strip("/").split("/"):
-            try:
+            with contextlib.suppress(FileExistsError):
                 os.mkdir(part, 0o700, dir_fd=descriptor)
-            except FileExistsError:
-                pass
-            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
+            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = inner
+        os.fchmod(descriptor, 0o755)
         if isolation == "root":
             os.fchown(descriptor, JOB_ID, JOB_ID)
     finally:

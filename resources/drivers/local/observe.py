@@ -20,7 +20,9 @@ def observe_all(site: Site, store: Store) -> Observation:
             record = store.record(name)
             if record is not None:
                 press_on(site, store, record)
-                seen.append(_workload(site, store, record))
+                workload = _workload(site, store, record)
+                if store.record(name) is not None:  # not forgotten while we looked
+                    seen.append(workload)
         except FileNotFoundError:  # forgotten while we looked
             continue
         except (OSError, ValueError, KeyError, TypeError):

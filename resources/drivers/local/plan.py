@@ -19,7 +19,6 @@ from .view import HOME, base_view, bind
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _OPEN_FILES = 65_536
-_PROCESSES = 4_096
 _MIB = 1 << 20
 
 
@@ -70,8 +69,8 @@ def member_plan(
         "cpus": list(granted.cpus),
         "cpu_milli": member.cpu_milli,
         "memory_bytes": member.memory_bytes,
-        "cgroup": _cgroup(site, workload, member),
-        "limits": limits_for(member.memory_bytes),
+        "cgroup": cgroup_of(site, workload.name, member.index),
+        "limits": limits_for(site, member.memory_bytes),
         "time_limit_ms": workload.time_limit_ms,
         "grace_ms": workload.grace_ms,
         "port": granted.port,
@@ -141,18 +140,19 @@ def _environment(
     }
 
 
-def limits_for(memory_bytes: int) -> dict[str, int]:
+def limits_for(site: Site, memory_bytes: int) -> dict[str, int]:
     """Resource limits of every process. Memory is held by its real use; this only stops a leap past the watch."""
     return {
         "RLIMIT_CORE": 0,
         "RLIMIT_NOFILE": _OPEN_FILES,
-        "RLIMIT_NPROC": _PROCESSES,
+        "RLIMIT_NPROC": site.options.processes,
         "RLIMIT_DATA": 2 * memory_bytes + 1024 * _MIB,
     }
 
 
-def _cgroup(site: Site, workload: Workload, member: MemberSpec) -> str:
-    return str(site.options.cgroup / f"{workload.name}-{member.index}") if site.options.cgroup else ""
+def cgroup_of(site: Site, name: str, index: int) -> str:
+    """The control group of a member; "" where none is delegated to us."""
+    return str(site.options.cgroup / f"{name}-{index}") if site.options.cgroup else ""
 
 
 def _view(

@@ -7,9 +7,10 @@ from resources.drivers.base import DriverUnavailable, Idle, ReleaseReading
 
 from . import clean
 from .devices import idleness, read_devices
-from .launcher import records
+from .launcher import cgroup, records
 from .launcher.records import Record
 from .observe import is_alive
+from .plan import cgroup_of
 from .scan import Found, processes_left
 from .site import Site
 from .store import Store
@@ -33,7 +34,7 @@ def _reading(site: Site, store: Store, record: Record | None, found: list[Found]
     holding = _holding(entries, found)
     uuids = [uuid for entry in entries for uuid in entry["devices"]]
     readings = read_devices(site.options.vendors) if uuids else ()
-    files, size = _clean(store, record, found)
+    files, size = _clean(site, store, record, found)
     return ReleaseReading(
         at=site.clock(),
         objects_left=len(found),
@@ -52,7 +53,7 @@ def _holding(entries: Iterable[Record], found: Iterable[Found]) -> list[Record]:
     return [entry for entry in entries if None in indexes or entry["index"] in indexes]
 
 
-def _clean(store: Store, record: Record | None, found: list[Found]) -> tuple[int | None, int | None]:
+def _clean(site: Site, store: Store, record: Record | None, found: list[Found]) -> tuple[int | None, int | None]:
     """Counts and removes temporary files once nothing runs and nothing can start; repeats give the same counts."""
     if record is None:
         return 0, 0
@@ -67,6 +68,8 @@ def _clean(store: Store, record: Record | None, found: list[Found]) -> tuple[int
         failpoint("local.release.while_cleaning")
     if not cleaned["done"]:
         clean.remove(scratch)
+        for entry in record["members"] if site.options.cgroup else ():
+            cgroup.remove(cgroup_of(site, name, entry["index"]))  # a launcher that was killed leaves it behind
         store.write_cleaned(name, cleaned | {"done": True})
     return cleaned["files"], cleaned["bytes"]
 

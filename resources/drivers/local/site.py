@@ -26,6 +26,8 @@ class LocalOptions:
     reserve_cpu_milli: int = 500
     reserve_memory_bytes: int = 1 << 30
     """Kept for the portal, at most a quarter of the machine."""
+    processes: int = 2_048
+    """Processes and threads one member may have."""
     cgroup: Path | None = None
     """A cgroup v2 folder delegated to the portal's user, with cpu, memory and pids enabled for its children."""
     claim_time_out_s: float = 5.0

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 _MIB = 1 << 20
@@ -106,7 +107,7 @@ def parse_ascend(answer: str) -> tuple[ReadDevice, ...]:
     rows = [[cell.strip() for cell in line.split("|")] for line in lines]
     processes = _ascend_processes(rows)
     devices = []
-    for upper, lower in zip(rows, rows[1:], strict=False):
+    for upper, lower in pairwise(rows):
         if len(upper) == len(lower) == 3 and re.fullmatch(_BUS_ID, lower[1]):
             devices.append(_ascend_chip(upper, lower, version[1] if version else "", processes))
     if not devices:

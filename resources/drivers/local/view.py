@@ -92,8 +92,8 @@ def _too_wide(site: Site, prefix: str) -> bool:
 
 
 def hidden_folders(site: Site) -> tuple[Path, ...]:
-    """What a job must never see, even where a folder shown to it should contain it."""
-    return (site.root, *site.allowed_write, *site.options.hidden)
+    """What a job must never see, even where a folder shown to it should contain it: the state folder above all."""
+    return (site.root.parent, *site.allowed_write, *site.options.hidden)
 
 
 def _masks(site: Site, binds: Iterable[Record]) -> list[str]:

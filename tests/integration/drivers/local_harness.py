@@ -23,7 +23,7 @@ AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 
 
 class LocalHarness:
-    """See `contract.Harness`. `state` is what a portal would call its state folder."""
+    """See `steps.Harness`. `state` is what a portal would call its state folder."""
 
     failpoints = tuple(name for name in FAILPOINTS if name.startswith("local.apply."))
 

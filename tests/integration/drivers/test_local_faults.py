@@ -14,7 +14,8 @@ import pytest
 from resources.drivers.base import DriverUnavailable, Phase, Workload
 from resources.drivers.local.launch import launch
 from resources.drivers.local.launcher import records
-from tests.integration.drivers.contract import (
+from tests.integration.drivers.local_harness import LocalHarness
+from tests.integration.drivers.steps import (
     NOTE_START,
     PATIENCE_S,
     ended,
@@ -25,7 +26,6 @@ from tests.integration.drivers.contract import (
     started,
     wait_for,
 )
-from tests.integration.drivers.local_harness import LocalHarness
 
 STUBBORN = 'trap "" TERM; while :; do sleep 0.05; done'
 
@@ -220,7 +220,7 @@ def test_one_unreadable_record_hides_no_other(plain: LocalHarness) -> None:
     run_to_end(driver, broken)
     record = plain.state / "local" / "jobs" / broken.name / "record.json"
     good = record.read_text()
-    for bad in ("", "[]", "{}", '{"name": 1', json.dumps({"name": broken.name, "members": None})):
+    for bad in ("[]", "{}", '{"name": 1', json.dumps({"name": broken.name, "members": None})):
         record.write_text(bad)
         observation = driver.observe()
         assert not observation.complete

@@ -15,8 +15,8 @@ from resources.drivers.base import Mount, Phase, WorkloadRejected
 from resources.drivers.local.isolation import NOT_ISOLATED, Prober
 from resources.drivers.local.launcher.syscalls import can_shut_out_abstract_sockets
 from tests.integration.drivers import intruder
-from tests.integration.drivers.contract import PATIENCE_S, ended, run_to_end, started, wait_for
 from tests.integration.drivers.local_harness import LocalHarness, apply_as_user
+from tests.integration.drivers.steps import PATIENCE_S, ended, run_to_end, started, wait_for
 
 SECRET = "the-secret-nobody-may-read"
 

@@ -10,8 +10,8 @@ import pytest
 
 from resources.drivers.base import DriverUnavailable, Phase
 from resources.drivers.local.inventory import usable_cpus
-from tests.integration.drivers.contract import ended, members, run_to_end, started, wait_for
 from tests.integration.drivers.local_harness import LocalHarness
+from tests.integration.drivers.steps import ended, members, run_to_end, started, wait_for
 
 MIB = 1 << 20
 
@@ -24,7 +24,7 @@ def log_of(harness: LocalHarness, name: str) -> bytes:
 
 
 def test_a_member_runs_on_as_many_cpus_as_it_asked_for(harness: LocalHarness) -> None:
-    script = "exec python -c 'import os; print(os.sched_getaffinity(0), os.environ[\"OMP_NUM_THREADS\"])'"
+    script = "exec python3 -c 'import os; print(os.sched_getaffinity(0), os.environ[\"OMP_NUM_THREADS\"])'"
     workload = harness.workload(script)
     run_to_end(harness.driver(), workload)
     cpus, threads = log_of(harness, workload.name).decode().rsplit(" ", 1)
@@ -33,23 +33,23 @@ def test_a_member_runs_on_as_many_cpus_as_it_asked_for(harness: LocalHarness) ->
 
 @pytest.mark.skipif(len(usable_cpus()) < 2, reason="one CPU leaves nothing to choose")
 def test_members_are_spread_over_cpus(harness: LocalHarness) -> None:
-    workload = harness.workload("python -c 'import os; print(os.sched_getaffinity(0))'", members=2, gang=False)
-    driver = harness.driver()
-    driver.apply(workload)
-    logs = [wait_for(lambda: driver.logs(workload.name, member=index, offset=0, limit=99)[0]) for index in (0, 1)]
-    assert logs[0] != logs[1]
+    script = "python3 -c 'import os; print(os.sched_getaffinity(0))'"
+    driver, workload = harness.driver(), harness.workload(script, members=2, gang=False)
+    run_to_end(driver, workload)
+    first, second = (driver.logs(workload.name, member=index, offset=0, limit=99)[0] for index in (0, 1))
+    assert b"{" in first and b"{" in second and first != second
 
 
 def test_cpus_named_by_the_placement_are_used(harness: LocalHarness) -> None:
     last = usable_cpus()[-1]
-    workload = harness.workload("python -c 'import os; print(*os.sched_getaffinity(0))'")
+    workload = harness.workload("python3 -c 'import os; print(*os.sched_getaffinity(0))'")
     workload = replace(workload, members=(replace(workload.members[0], cpus=(last,)),))
     run_to_end(harness.driver(), workload)
     assert log_of(harness, workload.name) == f"{last}\n".encode()
 
 
 def test_memory_shared_by_children_counts_once(harness: LocalHarness) -> None:
-    script = """exec python -c '
+    script = """exec python3 -c '
 import os, time
 held = bytearray(100 << 20)
 held[::4096] = b"x" * len(held[::4096])
@@ -62,7 +62,7 @@ time.sleep(1.5)
 
 def test_memory_held_in_files_of_shared_memory_counts(isolated: LocalHarness) -> None:
     workload = isolated.workload(
-        "head -c 100m /dev/zero > /dev/shm/held; exec python -c 'import time; h = bytearray(60 << 20); time.sleep(9)'",
+        "head -c 100m /dev/zero > /dev/shm/held; exec python3 -c 'import time; h = bytearray(60 << 20); time.sleep(9)'",
         memory_bytes=128 * MIB,
     )
     (member,) = run_to_end(isolated.driver(), workload)
@@ -70,7 +70,7 @@ def test_memory_held_in_files_of_shared_memory_counts(isolated: LocalHarness) ->
 
 
 def test_the_peak_is_told_in_the_message(harness: LocalHarness) -> None:
-    script = "exec python -c 'import time; held = bytearray(300 << 20); time.sleep(9)'"
+    script = "exec python3 -c 'import time; held = bytearray(300 << 20); time.sleep(9)'"
     (member,) = run_to_end(harness.driver(), harness.workload(script, memory_bytes=200 * MIB))
     assert member.reason == "MemoryLimit"
     assert str(200 * MIB) in member.message
@@ -99,12 +99,15 @@ def test_a_stop_reaches_those_in_a_session_of_their_own(harness: LocalHarness) -
 
 
 def test_a_fork_bomb_is_bounded_and_stoppable(isolated: LocalHarness) -> None:
-    workload = isolated.workload("bomb() { bomb | bomb & }; bomb; sleep 30", memory_bytes=64 * MIB)
-    driver = isolated.driver()
+    options = replace(isolated.settings["options"], processes=100)
+    driver = isolated.driver(options=options)
+    workload = isolated.workload("bomb() { bomb | bomb & }; bomb; sleep 30")
     driver.apply(workload)
     time.sleep(0.3)
+    left = driver.release(workload.name, attempt_id=workload.attempt_id).objects_left
+    assert left is not None and left <= 102, "the limit, the launcher and the first process"
     driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0)
-    ended(driver, workload)
+    assert ended(driver, workload)[0].reason == "Stopped"
     assert driver.release(workload.name, attempt_id=workload.attempt_id).objects_left == 0
 
 
@@ -123,9 +126,9 @@ def test_a_flood_of_output_is_cut_but_its_last_words_are_kept(plain_state: Path)
 
 
 def test_temporary_files_are_removed_whatever_their_shape(harness: LocalHarness) -> None:
-    script = """exec python -c '
+    script = """exec python3 -c '
 import os
-for _ in range(3000):
+for _ in range(1200):
     os.mkdir("d"); os.chdir("d")
 open("bottom", "w").write("x")
 os.chdir(os.environ["HOME"])

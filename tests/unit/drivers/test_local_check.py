@@ -124,6 +124,13 @@ def test_hostile_environment(site: Site, environment: Mapping[str, str]) -> None
     assert reason(site, environment=environment) == "InvalidEnvironment"
 
 
+def test_inputs_have_variables_of_the_portal(site: Site, tmp_path: Path) -> None:
+    source = str(tmp_path / "data" / "set")
+    assert reason(site, mounts=(Mount("PORTAL_INPUT_DATA", source),)) == ""
+    assert reason(site, mounts=(Mount("PORTAL_OUTPUT_DIR", source),)) == "InvalidEnvironment"
+    assert reason(site, environment={"PORTAL_INPUT_DATA": "/etc"}) == "InvalidEnvironment"
+
+
 @pytest.mark.parametrize(
     "params", [{"a": math.nan}, {"a": math.inf}, {"a": object()}, {"a": "x" * 300_000}, {"a": "\ud800"}]
 )

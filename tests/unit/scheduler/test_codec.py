@@ -22,7 +22,9 @@ def rich() -> Given:
     given.granted("lab", priority_ceiling=PriorityClass.PRODUCTION, ends_ms=given.at_ms + 5, most_at_once=3)
     given.quota("lab", 1, 2, 3).quota("lab", nominal=5, axis=CPU).rate(CPU, 20_000, 1000)
     given.running("r", "n1", 2, ends_in=1000)
-    given.job("a", 1, labels=(("zone", "b"),), excluded_hosts=("n1",), hold=Hold(Reason.HELD_BY_OPERATOR, {"list": ("x", 1)}))
+    given.job(
+        "a", 1, labels=(("zone", "b"),), excluded_hosts=("n1",), hold=Hold(Reason.HELD_BY_OPERATOR, {"list": ("x", 1)})
+    )
     return given.job("b", 2, time_limit_ms=5, max_wait_ms=0, not_before_ms=7, cheapest_first=True, gang=False)
 
 
@@ -75,7 +77,7 @@ def test_two_rows_of_one_key_are_refused() -> None:
     ],
 )
 def test_other_bytes_are_refused_by_value_error(data: bytes) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - each way of being wrong says it differently
+    with pytest.raises(ValueError):  # each way of being wrong says it differently
         Snapshot.from_json(data)
 
 

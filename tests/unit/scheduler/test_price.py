@@ -2,7 +2,7 @@
 
 from jobs.scheduler.price import price_per_hour
 from jobs.scheduler.snapshot import WHOLE_DEVICE, Rate
-from tests.scenarios.given import CARDS, CPU, GIB, MEMORY, alternative, a_lab, lines
+from tests.scenarios.given import CARDS, CPU, GIB, MEMORY, a_lab, alternative, lines
 
 RATES = [Rate(CARDS, 12_000_000, WHOLE_DEVICE), Rate(CPU, 100_000, 1000), Rate(MEMORY, 10_001, GIB)]
 

@@ -44,7 +44,7 @@ class HealthWatch(threading.Thread):
         state = {"ready_at": ready_at, "healthy": not fault, "message": fault}
         if state != self._state:
             with contextlib.suppress(OSError):
-                records.write(self._record, state)
+                records.write(self._record, state, durable=False)
                 self._state = state
 
 

@@ -34,9 +34,9 @@ class Pump:
             self._take(data)
 
     def finish(self) -> None:
-        """Write the tail, if there is one, with a line that says what is missing before it."""
-        if self._tail:
-            self._write(f"\n[{self.omitted} bytes left out: the log is full]\n".encode())
+        """Write the tail, if there is one, with a line that says how much is missing before it."""
+        if self._tail or self.omitted:
+            self._write(f"[{self.omitted} bytes left out]\n".encode())
             self._write(bytes(self._tail))
         os.close(self._log)
 
@@ -47,6 +47,8 @@ class Pump:
             if not self._write(head):
                 self.omitted += len(head)
         if rest:
+            if not self._tail:
+                self._write(b"\n[the log is full: of what follows only the last part is added, at the end]\n")
             self._tail += rest
             surplus = len(self._tail) - self._tail_bytes
             if surplus > 0:

@@ -36,17 +36,21 @@ def read(path: str | os.PathLike[str]) -> Record | None:
     """The record at `path`; None when there is none. Raises ValueError when it is not one."""
     try:
         with open(path, encoding="utf-8") as file:
-            value = json.load(file)
+            text = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    if not text:  # what a crash of the machine makes of a record that was not `durable`
+        return None
+    value = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError(f"{os.fspath(path)} is not a record")
     return value
 
 
-def write(path: str | os.PathLike[str], record: Record, *, spare: bool = False) -> None:
-    """Put `record` at `path` so that it survives a crash at any moment.
+def write(path: str | os.PathLike[str], record: Record, *, durable: bool = True, spare: bool = False) -> None:
+    """Put `record` at `path`: whatever process is killed when, it is there as a whole or not at all.
 
+    A `durable` one also survives a crash of the machine; what only living processes need is written faster.
     With `spare` the blocks set aside by `set_aside` are used, so that it also works on a full disk.
     """
     target = os.fspath(path)
@@ -57,11 +61,13 @@ def write(path: str | os.PathLike[str], record: Record, *, spare: bool = False) 
         os.ftruncate(descriptor, len(data) if spare else 0)
         while data:  # a full disk shows as a short write first
             data = data[os.write(descriptor, data) :]
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
     os.rename(temporary, target)
-    _sync_folder(os.path.dirname(target))
+    if durable:
+        _sync_folder(os.path.dirname(target))
 
 
 def set_aside(path: str | os.PathLike[str], size: int = 4096) -> None:

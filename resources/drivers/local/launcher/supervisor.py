@@ -18,6 +18,7 @@ from .records import Record, now_ms
 _TICK_S = 0.1
 _LOOK_AROUND_S = 0.25
 _LAST_RESORT_S = 3.0
+_WEIGHING_SHARE = 10  # at most a tenth of the time goes into weighing
 _LAST_OUTPUT_S = 1.0
 
 
@@ -135,14 +136,14 @@ class Supervisor:
             sandbox.map_ids(self._first, sandbox.JOB_ID, sandbox.JOB_ID)
             self._say(child.GO)
         elif "started" in message:
-            self._note_start(message["started"])
+            self._note_start(message["started"], message["pid_namespace"])
         elif "ended" in message:
             self.end.status, self.end.finished_at = message["status"], message["ended"]
             self.end.max_rss_bytes = message["max_rss_bytes"]
         elif "error" in message:
             self.end.error = message["error"]
 
-    def _note_start(self, at: int) -> None:
+    def _note_start(self, at: int, pid_namespace: str) -> None:
         self.hit("local.launcher.after_start")
         plan = self.plan
         self.end.started_at = at
@@ -152,10 +153,10 @@ class Supervisor:
             "started_at": at,
             "first_pid": self._first,
             "first_ticks": records.start_ticks(self._first),
-            "pid_namespace": _namespace(self._first),
+            "pid_namespace": pid_namespace,
         }
         with contextlib.suppress(OSError):  # on a full disk the exit record will tell
-            records.write(f"{self.folder}/{records.STATE}", state)
+            records.write(f"{self.folder}/{records.STATE}", state, durable=False)
         if plan["health_path"]:
             self._health = HealthWatch(self.folder, self._first, plan["port"], plan["health_path"])
             self._health.start()
@@ -174,8 +175,9 @@ class Supervisor:
         limit = self.plan["memory_bytes"]
         used = memory_used(self._first, limit)
         self.end.peak_bytes = max(self.end.peak_bytes, used)
-        # A member far below its limit is weighed less often: the look costs time, growth takes time.
-        self._next_weighing = now + (_TICK_S if used * 2 > limit else 2 * _TICK_S)
+        # A member far below its limit is weighed less often, and one with very many processes too.
+        pause = _TICK_S if used * 2 > limit else 2 * _TICK_S
+        self._next_weighing = now + max(pause, _WEIGHING_SHARE * (time.monotonic() - now))
         if used > limit:
             self._give_up("MemoryLimit", f"held {used} bytes, its limit is {limit}", 0)
 
@@ -283,12 +285,6 @@ class Supervisor:
         if status is None and not end.error and end.started_at:
             record["signal"] = int(signal.SIGKILL)
         records.write(f"{self.folder}/{records.EXIT}", record, spare=True)
-
-
-def _namespace(pid: int) -> str:
-    with contextlib.suppress(OSError):
-        return os.readlink(f"/proc/{pid}/ns/pid")
-    return ""
 
 
 def _failed(folder: str) -> bool:

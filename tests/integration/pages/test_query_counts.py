@@ -1,0 +1,106 @@
+"""The number of queries of each page is bounded and does not grow with what it shows."""
+
+from datetime import timedelta
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from jobs.services.record_event import record_event
+from jobs.states import JobState
+from metering.services.record_usage import record_usage
+from resources.models.catalogue import Kind
+from tenants.services.grant_pool import grant_pool
+from tenants.services.record_audit import record_audit
+from tenants.services.set_quota import set_quota
+from tests import builders as make
+from tests.builders import NOW, ago
+
+MOST = 30
+PAGES = [
+    ("platform_admin", "/"),
+    ("pool_admin", "/"),
+    ("auditor", "/"),
+    ("manager", "/"),
+    ("lead", "/"),
+    ("member", "/"),
+    ("viewer", "/"),
+    ("member", "/usage/me"),
+    ("manager", "/usage/projects"),
+    ("lead", "/usage/projects?project=alpha"),
+    ("member", "/usage/jobs/{job}"),
+    ("platform_admin", "/nodes"),
+    ("platform_admin", "/nodes/{node}"),
+    ("platform_admin", "/pools"),
+    ("member", "/pools"),
+    ("platform_admin", "/pools/shared"),
+    ("auditor", "/audit"),
+]
+
+
+def grow(cast, round_: int) -> str:
+    """More of everything; the key of a job of the first project."""
+    card = make.make_class(f"gpu-{round_}", Kind.GPU, price=5_000_000, weight=2_000_000)
+    pool = make.make_pool(f"pool-{round_}")
+    project = make.make_project(f"project-{round_}", cast.models)
+    cluster = make.make_cluster(f"cluster-{round_}")
+    grant_pool(actor=None, tenant=cast.alpha, pool_key=pool.key, now=NOW, valid_from=ago(days=1))
+    for tenant in (cast.alpha, project, cast.models):
+        set_quota(
+            actor=None,
+            tenant=tenant,
+            pool_key=pool.key,
+            class_key="cpu",
+            resource="cpu",
+            guarantee=None,
+            nominal=8_000,
+            ceiling=None,
+            now=NOW,
+        )
+    key = ""
+    for place in range(3):
+        node = make.make_node(f"node-{round_}-{place}", cluster, pool, cards=2, card_class=card)
+        lines = [("cpu", "cpu", 1_000), (card.key, "device", make.CARD)]
+        for owner in (cast.alpha, project):
+            key = _work(cast, owner, node, lines) or key
+        _work(cast, cast.alpha, cast.node, [("cpu", "cpu", 100)])
+        record_audit(actor=cast.member, verb="test.grown", target=project, after={"n": place}, now=NOW)
+    record_usage(now=NOW)
+    return key
+
+
+def _work(cast, project, node, lines) -> str:
+    """A job that is done, one that runs, one that leaked, one that waits."""
+    start, end = ago(hours=3), ago(hours=2)
+    done = make.make_job(project, cast.member, state=JobState.SUCCEEDED, reason="Succeeded", finished_at=end, lines=lines)
+    make.make_allocation(done, node, lines, reserved=start, bound=start, started=start, stopped=end, released=end)
+    running = make.make_job(project, cast.member, state=JobState.RUNNING, lines=lines)
+    make.make_allocation(running, node, lines, reserved=start, bound=start, started=start + timedelta(minutes=1))
+    leaked = make.make_job(project, cast.member, state=JobState.FAILED, lines=lines)
+    make.make_allocation(leaked, node, lines, reserved=start, bound=start, started=start, stopped=end, leaked=end)
+    record_event(job=running, at=start, now=NOW, kind="state", reason="Submitted", new="QUEUED")
+    make.make_job(project, cast.member, lines=lines)
+    return str(done.pk) if project == cast.alpha else ""
+
+
+def count(client, path: str) -> int:
+    client.get(path)  # content types and the like are read once a process
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path).status_code == 200
+    return len(queries)
+
+
+def counts(cast, as_user, job: str) -> dict[str, int]:
+    """Queries of every page."""
+    return {
+        f"{role} {path}": count(as_user(cast.person(role)), path.format(job=job, node=cast.node.pk))
+        for role, path in PAGES
+    }
+
+
+def test_queries_do_not_grow_with_the_rows(cast, as_user):
+    job = grow(cast, 1)
+    first = counts(cast, as_user, job)
+    for round_ in (2, 3):
+        grow(cast, round_)
+    assert counts(cast, as_user, job) == first
+    assert {page: number for page, number in first.items() if number > MOST} == {}
