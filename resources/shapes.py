@@ -29,10 +29,14 @@ class ClassRow:
         return units.unit_word(self.unit, 0)
 
     @property
+    def taken(self) -> int:
+        """What is held of the usable capacity; `amounts.held` also counts nodes that are out or silent."""
+        return self.amounts.usable - self.amounts.free
+
+    @property
     def rate(self) -> str:
-        """Held of what could be held, in per cent."""
-        usable = self.amounts.usable
-        return units.percent(min(self.amounts.held, usable), usable)
+        """Taken of usable, in per cent."""
+        return units.percent(self.taken, self.amounts.usable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,8 @@ class Attempt(models.Model):
     released_at = models.DateTimeField(null=True, blank=True)  # t8
     stop_asked_at = models.DateTimeField(null=True, blank=True)
     ended = models.BooleanField(default=False)
+    # Released, its logs and outputs kept, forgotten by its cluster: nothing is left to do about it.
+    closed = models.BooleanField(default=False)
     resumed = models.BooleanField(default=False)
     addresses = models.JSONField(default=list, blank=True)
     members_seen = models.JSONField(default=list, blank=True)  # last observation, per member
@@ -140,7 +142,7 @@ class Attempt(models.Model):
             models.UniqueConstraint(fields=["job"], condition=Q(ended=False), name="attempt_one_active"),
         ]
         indexes = [
-            models.Index(fields=["cluster"], name="attempt_open", condition=Q(released_at__isnull=True))
+            models.Index(fields=["cluster"], name="attempt_open", condition=Q(closed=False))
         ]
 
 

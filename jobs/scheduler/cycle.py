@@ -95,7 +95,7 @@ class _Pass:
 
     def decide(self) -> list[_Verdict]:
         """Go through the queue once and give out what is free."""
-        return [self._decide(job) for job in in_order(self._snapshot.waiting)]
+        return [self._decide(job) for job in in_order(self._snapshot.waiting, self._rules.order)]
 
     def _decide(self, job: WaitingJob) -> _Verdict:
         shape = self._shapes.of(job)
@@ -142,10 +142,9 @@ class _Pass:
     def _enter(self, job: WaitingJob, way: Way, cluster: str, placements: tuple[Placement, ...]) -> Admit:
         pool = way.pool.key
         self._book.charge(job.tenant, pool, way.demand.total)
-        self._grants.count(job.tenant, pool, job.key)
         ends = None if job.time_limit_ms is None else self._snapshot.at_ms + job.time_limit_ms
-        self._taken += [
-            Holding(
+        for index, placement in enumerate(placements):
+            holding = Holding(
                 allocation=f"{job.key}/{index}",
                 job=job.key,
                 tenant=job.tenant,
@@ -156,8 +155,8 @@ class _Pass:
                 devices=placement.devices,
                 ends_ms=ends,
             )
-            for index, placement in enumerate(placements)
-        ]
+            self._grants.count(holding)
+            self._taken.append(holding)
         price = way.price_micro_per_hour
         return Admit(job.key, job.attempt, pool, cluster, way.alternative, placements, price)
 

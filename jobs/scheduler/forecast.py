@@ -35,7 +35,7 @@ class Ledger(NamedTuple):
         for holding in holdings:
             if holding.state in HOLDS_QUOTA:
                 self.book.charge(holding.tenant, holding.pool, holding.lines, -1)
-            self.grants.uncount(holding.tenant, holding.pool, holding.job)
+            self.grants.count(holding, -1)
 
 
 def forecast(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from jobs.reasons import Reason
 from jobs.scheduler.block import Block, Words
 from jobs.scheduler.demand import Demand
 from jobs.scheduler.quota import QuotaBook
-from jobs.scheduler.snapshot import Axis, Grant, Pool, Resource, Snapshot, WaitingJob
+from jobs.scheduler.snapshot import Axis, Grant, Holding, Pool, Resource, Snapshot, WaitingJob
+from jobs.states import HOLDS_QUOTA
 
 
 class Grants:
@@ -23,23 +24,19 @@ class Grants:
         self._by_place: defaultdict[tuple[str, str], list[Grant]] = defaultdict(list)
         for grant in snapshot.grants:
             self._by_place[grant.tenant, grant.pool].append(grant)
-        self._jobs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        self._jobs: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for holding in snapshot.holdings:
-            self.count(holding.tenant, holding.pool, holding.job)
+            self.count(holding)
 
-    def count(self, tenant: str, pool: str, job: str) -> None:
-        """Count a job as present in a pool, for the tenant and all above it."""
-        for node in self._book.path(tenant):
-            self._jobs[node, pool].add(job)
-
-    def uncount(self, tenant: str, pool: str, job: str) -> None:
-        """The opposite of `count`."""
-        for node in self._book.path(tenant):
-            self._jobs[node, pool].discard(job)
-
-    def jobs_in(self, tenant: str, pool: str) -> set[str]:
-        """The jobs that hold something in the pool for the tenant or anyone below; read only."""
-        return self._jobs[tenant, pool]
+    def count(self, holding: Holding, sign: int = 1) -> None:
+        """Count a job as present while any of its holdings is, for its tenant and all above (-1: no longer)."""
+        if holding.state not in HOLDS_QUOTA:
+            return
+        for node in self._book.path(holding.tenant):
+            jobs = self._jobs[node, holding.pool]
+            jobs[holding.job] += sign
+            if not jobs[holding.job]:
+                del jobs[holding.job]
 
     def valid(self, tenant: str, pool: str) -> Grant | None:
         """The grant that counts now: the nearest valid one on the way to the root."""

@@ -56,16 +56,17 @@ class Inventory:
         return self._known[key]
 
     def _never(self, demand: Demand, pool: Pool, labels: Labels) -> Block | None:
+        # The single amounts first, in Python's integers: what passes them also fits into those of the arrays.
+        too_large = (
+            self._no_host(demand, pool) or self._above_largest_node(demand, pool) or self._above_total(demand, pool)
+        )
+        if too_large is not None:
+            return too_large
         if self._fit_somewhere(demand, pool, labels):
             return None
         if labels and self._fit_somewhere(demand, pool, ()):
             return self._labels_unmatched(pool, labels)
-        return (
-            self._no_host(demand, pool)
-            or self._above_largest_node(demand, pool)
-            or self._above_total(demand, pool)
-            or self._above_room(demand, pool)
-        )
+        return self._above_room(demand, pool)
 
     def _sites(self, pool: Pool) -> tuple[Site, ...]:
         return self._world.sites.get(pool.key, ())

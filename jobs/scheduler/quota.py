@@ -78,6 +78,7 @@ class QuotaBook:
         """The book of all holdings that count; `unused`: as if nobody held anything."""
         self._words = words
         self._names = {tenant.key: tenant.name for tenant in snapshot.tenants}
+        self._pools = {pool.key: pool.name for pool in snapshot.pools}
         self._paths = _paths(snapshot.tenants)
         self._cells = {(cell.tenant, cell.pool, cell.axis): cell for cell in snapshot.cells}
         self._lending = {pool.key for pool in snapshot.pools if pool.borrowing}
@@ -115,7 +116,7 @@ class QuotaBook:
         for axis, amount in lines:
             limit = self._first_limit(tenant, pool, axis, amount)
             if limit is not None:
-                return self._wait(limit, axis, amount)
+                return self._wait(limit, pool, axis, amount)
         return None
 
     def allows(self, tenant: str, pool: str, lines: Iterable[Line]) -> bool:
@@ -127,7 +128,7 @@ class QuotaBook:
         for axis, amount in lines:
             limit = self._first_limit(tenant, pool, axis, amount)
             if limit is not None:
-                return self._never(limit, axis, amount)
+                return self._never(limit, pool, axis, amount)
         return None
 
     def _first_limit(self, tenant: str, pool: str, axis: Axis, amount: int) -> _Limit | None:
@@ -193,11 +194,11 @@ class QuotaBook:
         for (tenant, pool, axis), amount in sums.items():
             self.charge(tenant, pool, (Line(axis, amount),))
 
-    def _wait(self, limit: _Limit, axis: Axis, need: int) -> Block:
+    def _wait(self, limit: _Limit, pool: str, axis: Axis, need: int) -> Block:
         name = self.name(limit.tenant)
         have = max(0, _left(limit, need))
         idle = max(0, limit.amount - limit.used)
-        facts = self._words.shortage(axis, need, have)
+        facts = {"pool": self._pools.get(pool, pool), **self._words.shortage(axis, need, have)}
         if limit.used + need <= limit.amount:
             return Block(Reason.LENDER_KEEPS, {**facts, "group": name, "idle": idle}, axis, limit.tenant)
         if limit.reason is Reason.NOTHING_TO_BORROW:
@@ -206,10 +207,10 @@ class QuotaBook:
         facts |= {"project": name, "used": limit.used, bound: limit.amount}
         return Block(limit.reason, facts, axis, limit.tenant)
 
-    def _never(self, limit: _Limit, axis: Axis, need: int) -> Block:
+    def _never(self, limit: _Limit, pool: str, axis: Axis, need: int) -> Block:
         most = max(0, _left(limit, need))
         facts = self._words.shortage(axis, need, most, max=most)
-        facts |= {"project": self.name(limit.tenant)}
+        facts |= {"project": self.name(limit.tenant), "pool": self._pools.get(pool, pool)}
         is_root = limit.tenant == self.path(limit.tenant)[-1]
         by_nominal = limit.reason is Reason.QUOTA_FULL and not is_root
         reason = Reason.BORROWING_OFF if by_nominal else Reason.ABOVE_CEILING

@@ -110,7 +110,10 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool, maybe over several clusters. `levels` names the steps of `Host.topology`, outermost first."""
+    """A pool, maybe over several clusters. `levels` names the steps of `Host.topology`, outermost first.
+
+    Topology is carried for the record: placement does not look at it yet.
+    """
 
     key: str
     name: str
@@ -218,6 +221,7 @@ class WaitingJob:
 
     A job that names no class lists every fitting one and sets `cheapest_first`. One that cannot start within
     `max_wait_ms` ends; 0 means now or not at all. `not_before_ms` and `excluded_hosts` follow a failed bind.
+    `gang` says whether it needs all replicas to begin; for now all are placed at once either way.
     """
 
     key: str

@@ -6,12 +6,13 @@ from datetime import datetime
 from functools import partial
 
 from django.db import transaction
+from django.db.models import Q
 
 from jobs.models import Attempt
 from jobs.reasons import BY_VALUE, Reason
 from jobs.reconcile import Action, Apply, End, Missing, Progress, Stop, View, decide
 from jobs.selectors.workload import workload_of
-from jobs.services.archive_job import archive_job
+from jobs.services.archive_attempt import archive_attempt
 from jobs.services.end_attempt import end_attempt
 from jobs.services.note_progress import note_progress
 from jobs.services.prove_release import prove_release
@@ -52,12 +53,12 @@ def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int:
 
 
 def _open_attempts(cluster: Cluster) -> list[Attempt]:
-    unfinished = Attempt.objects.filter(cluster=cluster, released_at__isnull=True)
-    unarchived = Attempt.objects.filter(
-        cluster=cluster, ended=True, job__archived_at__isnull=True, job__state__in=[s.value for s in FINAL]
-    )
+    unreleased = Q(released_at__isnull=True)
+    # The log of an attempt that was followed by another is kept once the job is over.
+    unkept = Q(ended=True, job__state__in=[s.value for s in FINAL])
+    attempts = Attempt.objects.filter(unreleased | unkept, cluster=cluster, closed=False)
     related = ("job__project__team", "job__template_version__template", "cluster")
-    return list((unfinished | unarchived).select_related(*related).order_by("admitted_at", "id").distinct())
+    return list(attempts.select_related(*related).order_by("admitted_at", "id"))
 
 
 def _guarded(step: Callable[[], None], attempt: Attempt) -> None:
@@ -79,8 +80,8 @@ def _step(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observati
             driver.stop(attempt.workload_name, attempt_id=str(attempt.pk), grace_ms=attempt.job.grace_ms)
         if attempt.released_at is None:
             prove_release(driver=driver, attempt=attempt, now=now)
-        if attempt.released_at is not None and attempt.job.archived_at is None and attempt.job.is_final:
-            archive_job(driver=driver, attempt=attempt, now=now)
+        if attempt.released_at is not None and attempt.job.is_final:
+            archive_attempt(driver=driver, attempt=attempt, now=now)
 
 
 def _view_of(attempt: Attempt) -> View:

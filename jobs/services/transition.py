@@ -92,8 +92,8 @@ def _end_attempt(
     attempt.stopped_at = attempt.stopped_at or moment
     never_created = old is JobState.ADMITTED
     if never_created:
-        attempt.released_at = now
-    attempt.save(update_fields=["ended", "end_reason", "end_facts", "stopped_at", "released_at"])
+        attempt.released_at, attempt.closed = now, True
+    attempt.save(update_fields=["ended", "end_reason", "end_facts", "stopped_at", "released_at", "closed"])
     to = AllocationState.RELEASED if never_created else AllocationState.RELEASING
     for allocation in attempt.allocations.all():
         move_allocation(allocation=allocation, to=to, at=now if never_created else attempt.stopped_at, now=now)

@@ -80,6 +80,11 @@ class NewJobForm:
         raw = {name: self.size.cleaned_data.get(name, "") for name in self.size.fields}
         return JobRequest(params=self.params.given, **raw)
 
+    def label(self, name: str) -> str:
+        """What a field is called on the form; a name that is no field is called by itself."""
+        field = self.params.fields.get(name) or self.size.fields.get(name)
+        return str(field.label) if field else name
+
     def show(self, error: DomainError) -> None:
         """Put each refusal beside its field; what belongs to none stands on top."""
         for field in error.fields:

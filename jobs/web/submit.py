@@ -48,7 +48,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         )
     except Invalid as error:
         form.show(error)
-        return _page(request, version, project, form, again, card=card_of_error(error), status=422)
+        return _page(request, version, project, form, again, card=card_of_error(error, form), status=422)
     return redirect("job_detail", key=job.pk)
 
 
@@ -69,7 +69,7 @@ def _verdict(request: HttpRequest, version: TemplateVersion, project: Project, f
     try:
         found = preview_job(actor=_user(request), project=project, version=version, request=form.request(), now=now)
     except DomainError as error:
-        return card_of_error(error)
+        return card_of_error(error, form)
     return card_of_preview(found, now)
 
 

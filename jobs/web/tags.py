@@ -8,9 +8,12 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import get_language, gettext, gettext_lazy, pgettext_lazy
 
 from jobs.models import Attempt, Job
+from jobs.params.param import Kind as ParamKind
+from jobs.params.param import Param
+from jobs.params.values import to_text
 from jobs.sentences import UNIT_OF_RESOURCE
 from jobs.web.usage_panel import ClassUse
 from portal.lib import units
@@ -47,6 +50,36 @@ KINDS: dict[str, str | Promise] = {
     "result": gettext_lazy("Result"),
     "log": gettext_lazy("Log"),
 }
+PARAM_KINDS: dict[ParamKind, str | Promise] = {
+    ParamKind.TEXT: gettext_lazy("Text"),
+    ParamKind.CHOICE: gettext_lazy("Choice"),
+    ParamKind.INTEGER: gettext_lazy("Whole number"),
+    ParamKind.NUMBER: pgettext_lazy("kind of parameter", "Number"),
+    ParamKind.BOOLEAN: gettext_lazy("Yes or no"),
+    ParamKind.TEXTS: gettext_lazy("List of texts"),
+    ParamKind.ARTIFACT: gettext_lazy("File of the project"),
+    ParamKind.DATASOURCE: gettext_lazy("Data source"),
+    ParamKind.DURATION: gettext_lazy("Duration"),
+    ParamKind.QUANTITY: gettext_lazy("Quantity"),
+}
+
+
+@register.simple_tag
+def param_kind(param: Param) -> str:
+    """What a parameter holds, in words."""
+    return str(PARAM_KINDS[param.kind])
+
+
+@register.simple_tag
+def param_default(param: Param) -> str:
+    """A parameter's default as its form shows it, "" without one."""
+    if param.default is None:
+        return ""
+    if param.kind is ParamKind.BOOLEAN:
+        return gettext("yes") if param.default else gettext("no")
+    if param.options:
+        return param.option_label(str(param.default), get_language() or "en")
+    return to_text(param.default)
 
 
 @register.simple_tag

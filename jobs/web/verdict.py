@@ -11,6 +11,7 @@ from jobs.selectors.explanations import facts_of
 from jobs.selectors.job_card import estimate_text
 from jobs.selectors.verdict import Preview
 from jobs.sentences import UNIT_OF_RESOURCE, sentence
+from jobs.web.forms import NewJobForm
 from portal.lib import units
 from portal.lib.clock import utc_now
 from portal.lib.display import Fact, VerdictCard
@@ -37,11 +38,11 @@ def card_of_preview(preview: Preview, now: datetime) -> VerdictCard:
     return VerdictCard("never", say, aside=price, facts=facts)
 
 
-def card_of_error(error: DomainError) -> VerdictCard:
-    """What is refused before any scheduling: the fields to correct, or the reason and its numbers."""
+def card_of_error(error: DomainError, form: NewJobForm) -> VerdictCard:
+    """What is refused before any scheduling: the form's fields to correct, or the reason and its numbers."""
     if error.facts.get("verdict") == "never":
         return VerdictCard("never", sentence(error.reason, error.facts, utc_now()))
-    fields = [Fact(field.field or _("Request"), field.text()) for field in error.fields]
+    fields = [Fact(form.label(field.field) or _("Request"), field.text()) for field in error.fields]
     return VerdictCard("unknown", error.text(), facts=fields)
 
 

@@ -57,8 +57,9 @@ def stack(days: Days, looks: ClassLooks) -> dict[str, Any]:
                 },
             }
         )
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
     axes = {"yaxis": {"title": {"text": _("normalized hours")}, "rangemode": "tozero"}, "xaxis": {"type": "category"}}
-    return {"data": data, "layout": {"barmode": "stack", "height": 260, "showlegend": True, **axes}}
+    return {"data": data, "layout": {"barmode": "stack", "height": 260, "showlegend": True, "legend": legend, **axes}}
 
 
 def stack_table(days: Days, looks: ClassLooks) -> tuple[list[str], list[tuple[date, list[str]]]]:

@@ -23,6 +23,8 @@ FAILPOINTS: Mapping[str, str] = {
     "jobs.reconcile.after_stop_intent": "the job is to be stopped, the cluster was not asked",
     "jobs.release.after_reading": "the release was read, nothing was noted",
     "jobs.archive.before_rows": "logs and outputs were read, no artifact is recorded",
+    "jobs.archive.after_rows": "logs and outputs are kept, the cluster has not forgotten the workload",
+    "jobs.archive.after_forget": "the cluster has forgotten the workload, the attempt is still open",
     "local.apply.before_fence": "nothing written yet",
     "local.apply.after_fence": "the generation is on disk, the workload is not",
     "local.apply.before_intent": "member folders written, the record is not: the workload does not exist yet",

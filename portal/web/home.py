@@ -55,6 +55,7 @@ EVENTS_SHOWN = 8
 PROJECTS_SHOWN = 20
 MEMBERS_SHOWN = 20
 LEAKS_SHOWN = 5
+CELLS_SHOWN = 24
 RECORDS_SHOWN = 8
 RECORDS_CHECKED = 200
 DAY = timedelta(days=1)
@@ -164,11 +165,13 @@ def _work(user: User, now: datetime) -> dict[str, Any]:
     ended = list(finished_since(user, now - DAY)[: max(0, JOBS_SHOWN - len(unfinished))])
     projects = list(submittable_projects(user)[:PROJECTS_SHOWN])
     pools = set(pools_visible_to(user, now).values_list("key", flat=True))
+    cells = cells_on_path(projects)
     events = own_events(user, now - 7 * DAY)[:EVENTS_SHOWN]
     return {
         "links": _own_links(own_counts(user)),
         "jobs": _job_rows([*unfinished, *ended], looks, now),
-        "cells": [_cell(use, looks, pools) for use in cells_on_path(projects)],
+        "cells": [_cell(use, looks, pools) for use in cells[:CELLS_SHOWN]],
+        "cell_count": len(cells),
         "events": [(e, look(e.new or e.kind), sentence(e.reason, e.facts, now)) for e in events],
         "templates": [t for t in templates_visible_to(user)[:8] if t.newest],  # type: ignore[attr-defined]
     }

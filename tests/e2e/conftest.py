@@ -12,6 +12,11 @@ from tests.e2e import shots
 from tests.e2e.person import Person, person
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker of tests that take minutes: `-m "not slow"` leaves them out."""
+    config.addinivalue_line("markers", "slow: takes minutes, not seconds")
+
+
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The portal with its demo data, in a state folder of its own."""

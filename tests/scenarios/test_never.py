@@ -81,11 +81,24 @@ class TestInventory:
 
     def test_labels_are_not_blamed_for_what_would_not_fit_without_them(self) -> None:
         assert never(a_lab().job("a", 9, labels=(("x", "y"),)))[0] == "AboveLargestNode"
+        assert never(a_lab("n1", "n2").job("a", 5, replicas=3, labels=(("x", "y"),)))[0] == "AbovePoolRoom"
 
     @pytest.mark.parametrize(("amount", "divisible"), [(0.5, False), (1.5, False), (1.5, True)])
     def test_an_amount_of_cards_that_cannot_be_given(self, amount: float, divisible: bool) -> None:
         given = a_lab().device_class("a100", divisible=divisible)
         assert never(given.job("a", amount))[0] == "DeviceAmount"
+
+    @pytest.mark.parametrize(
+        ("demand", "said"),
+        [
+            ({"cards": 10**15}, "AboveLargestNode"),
+            ({"gib": 10**21}, "AboveLargestNode"),
+            ({"cards": 1, "replicas": 10**30}, "AbovePoolTotal"),
+            ({"cores": 0.001, "replicas": 10**6}, "AbovePoolTotal"),
+        ],
+    )
+    def test_hostile_amounts_are_only_too_large(self, demand: dict[str, Any], said: str) -> None:
+        assert never(a_lab().job("a", alternatives=(alternative("only", **demand),)))[0] == said
 
     @pytest.mark.parametrize(
         "ways",
@@ -139,6 +152,12 @@ class TestRules:
         given = Given().tenant("lab").pool("train", granted=False).host("n1", 8).granted("lab", **bounds)
         outcome = given.job("a", 4, cores=1, replicas=2, **facts).when_the_cycle_runs()
         assert outcome.says("a").removeprefix("never: ") == said
+
+    def test_the_bound_is_told_in_the_unit_of_what_it_bounds(self) -> None:
+        given = a_lab().granted("lab", largest_job=((Resource.CPU, 3_000), (Resource.DEVICE, 0)))
+        _, facts = never(given.job("a", 2, cores=2, replicas=2))
+        assert (facts["resource"], facts["need"], facts["max"]) == ("cpu", 4_000, 3_000)
+        assert never(a_lab().granted("lab", largest_job=((Resource.DEVICE, 0),)).job("a", 2))[1]["res"] == "A100"
 
     def test_the_nearest_grant_counts(self) -> None:
         small = ((Resource.DEVICE, WHOLE_DEVICE),)

@@ -17,7 +17,7 @@ from jobs.scheduler.snapshot import Snapshot, WaitingJob
 from tests.scenarios.given import applied
 from tests.scenarios.worlds import QUICK, only, overdrawn, overfull, snapshots
 
-few = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 EXACT = Rules(forecast_steps=100)
 
 

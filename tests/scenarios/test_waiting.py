@@ -82,6 +82,10 @@ class TestPlacement:
         assert outcome.says("a") == "wait: NodesUnavailable"
         assert (outcome.facts("a")["nodes"], outcome.facts("a")["causes"]) == (1, (("devices", 1),))
 
+    def test_nodes_out_of_service_are_told_before_nodes_this_job_avoids(self) -> None:
+        given = a_lab("n1").host("n2", 8, blocked="cordoned").job("a", 8, excluded_hosts=("n1",))
+        assert given.when_the_cycle_runs().says("a") == "wait: NodesUnavailable"
+
     def test_a_cordoned_node_that_is_full_anyway_is_not_the_reason(self) -> None:
         given = a_lab("n1").host("n2", 8, blocked="cordoned").running("r", "n1", 8).running("s", "n2", 8)
         outcome = given.job("a", 8).when_the_cycle_runs()
@@ -117,6 +121,16 @@ class TestPlacement:
         for number in range(4):
             given.running(f"more-{number}", "n1", 1, ends_in=MINUTE)
         assert len(given.job("a", 8).when_the_cycle_runs().waiting("a").why.holders) == 5
+
+    @pytest.mark.parametrize(
+        ("ends", "last"), [((HOUR, 2 * HOUR), NOON + 2 * HOUR), ((HOUR, None), None), ((None, HOUR), None)]
+    )
+    def test_a_job_on_two_hosts_is_one_holder_until_its_last_end(
+        self, ends: tuple[int | None, int | None], last: int | None
+    ) -> None:
+        given = a_lab("n1", "n2").running("wide", "n1", 3, ends_in=ends[0]).running("wide", "n2", 4, ends_in=ends[1])
+        holders = given.job("a", 8).when_the_cycle_runs().waiting("a").why.holders
+        assert holders == (Holder("wide", 7 * WHOLE_DEVICE, last),)
 
 
 class TestQuota:
@@ -156,6 +170,12 @@ class TestQuota:
         outcome = given.job("a", 1).job("b", 1).when_the_cycle_runs()
         assert outcome.all() == {"a": "now", "b": "wait: TooManyAtOnce"}
         assert (outcome.facts("b")["running"], outcome.facts("b")["most"]) == (2, 2)
+        assert outcome.facts("b")["short_by"] == 1
+
+    def test_a_job_over_two_hosts_is_one_job_and_a_leaked_one_is_none(self) -> None:
+        given = Given().tenant("lab").pool("train", granted=False).hosts(("n1", "n2"), 8).granted("lab", most_at_once=2)
+        given.running("gone", "n1", 1, state=AllocationState.LEAKED).job("wide", 5, replicas=2).job("a", 1).job("b", 1)
+        assert given.when_the_cycle_runs().all() == {"wide": "now", "a": "now", "b": "wait: TooManyAtOnce"}
 
 
 class TestEstimate:
@@ -265,6 +285,22 @@ class TestHeld:
     def test_a_grant_counts_from_its_start_until_just_before_its_end(self, bounds: dict[str, int], said: str) -> None:
         given = Given().tenant("lab").pool("train", granted=False).host("n1", 8).granted("org", **bounds)
         assert given.job("a", 1).when_the_cycle_runs().says("a") == said
+
+    def test_a_pool_where_it_waits_is_told_before_one_it_may_not_use(self) -> None:
+        given = (
+            Given().tenant("lab").pool("train", granted=False).pool("spare").host("n1", 8).host("s1", 8, pool="spare")
+        )
+        outcome = given.running("r", "s1", 8).job("a", 1, pools=("train", "spare")).when_the_cycle_runs()
+        assert outcome.says("a") == "wait: InsufficientCapacity"
+        assert [option.pool for option in outcome.waiting("a").why.options] == ["train", "spare"]
+
+    def test_a_pool_it_may_not_use_is_told_before_one_where_it_never_fits(self) -> None:
+        given = (
+            Given().tenant("lab").pool("train").pool("spare", granted=False).host("n1", 4).host("s1", 8, pool="spare")
+        )
+        outcome = given.job("a", 8, pools=("train", "spare")).when_the_cycle_runs()
+        assert outcome.says("a") == "wait: PoolNotGranted"
+        assert (outcome.waiting("a").why.pool, outcome.waiting("a").position) == ("spare", None)
 
     def test_a_job_without_any_pool_asks_for_a_grant(self) -> None:
         assert a_lab().job("a", 1, pools=()).when_the_cycle_runs().says("a") == "wait: NoPool"

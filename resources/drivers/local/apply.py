@@ -13,7 +13,7 @@ from portal.lib.clock import to_ms
 from portal.lib.failpoints import failpoint
 from resources.drivers.base import DriverUnavailable, MemberSpec, Workload, WorkloadRejected
 
-from .check import Checked, check, granted
+from .check import Checked, check, check_identity, granted
 from .choose import choose_cpus, choose_port, live_members
 from .close import close_unstarted
 from .devices import Exposure, expose, read_devices
@@ -28,40 +28,37 @@ from .store import Store
 
 def apply_workload(site: Site, store: Store, workload: Workload, isolation: Isolation) -> None:
     """See `Driver.apply`."""
-    checked = check(site, workload)
-    if isolation.mode == "none" and not workload.shipped:
-        raise WorkloadRejected(isolation.cause or isolation.detail, reason="IsolationUnavailable")
+    check_identity(workload)
     try:
         with store.name_lock(workload.name):
-            _apply_locked(site, store, workload, checked, isolation.mode)
+            record = _accept(site, store, workload, isolation)
+            failpoint("local.apply.after_intent")
+            _start(site, store, record)
+            failpoint("local.apply.before_return")
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise DriverUnavailable(f"{workload.name}: {error}", reason="ApplyFailed") from error
 
 
-def _apply_locked(site: Site, store: Store, workload: Workload, checked: Checked, isolation: str) -> None:
+def _accept(site: Site, store: Store, workload: Workload, isolation: Isolation) -> Record:
+    """The record of the workload, found or made. What was accepted once is not judged again: it may run."""
     record = store.record(workload.name)
     if record and (record["attempt_id"], record["job_id"]) != (workload.attempt_id, workload.job_id):
         raise WorkloadRejected(f"{workload.name} belongs to another attempt", reason="NameTaken")
+    if record:
+        _pass_fence(store, workload)
+        return record
+    checked = check(site, workload)
+    if isolation.mode == "none" and not workload.shipped:
+        raise WorkloadRejected(isolation.cause or isolation.detail, reason="IsolationUnavailable")
     failpoint("local.apply.before_fence")
     _pass_fence(store, workload)
     failpoint("local.apply.after_fence")
-    if record is None:
-        record = _intend(site, store, workload, checked, isolation)
-    failpoint("local.apply.after_intent")
-    _start(site, store, record)
-    failpoint("local.apply.before_return")
+    return _intend(site, store, workload, checked, isolation.mode)
 
 
 def _pass_fence(store: Store, workload: Workload) -> None:
-    fence = store.fence(workload.job_id)
-    if fence:
-        newer = fence["generation"] > workload.generation
-        other = fence["generation"] == workload.generation and fence["attempt_id"] != workload.attempt_id
-        closed = fence["generation"] == workload.generation and fence["closed"]
-        if newer or other or closed:
-            detail = f"{workload.name}: generation {workload.generation} is behind {fence}"
-            raise WorkloadRejected(detail, reason="FencedOut")
-    store.raise_fence(workload.job_id, workload.generation, workload.attempt_id, closed=False)
+    if not store.raise_fence(workload.job_id, workload.generation, workload.attempt_id):
+        raise WorkloadRejected(f"{workload.name}: generation {workload.generation} is past", reason="FencedOut")
 
 
 def _intend(site: Site, store: Store, workload: Workload, checked: Checked, isolation: str) -> Record:
@@ -139,6 +136,8 @@ def _start(site: Site, store: Store, record: Record) -> None:
         close_unstarted(site, store, record)
         return
     waiting = [entry["index"] for entry in record["members"] if not _settled(store, name, entry["index"])]
+    if waiting and site.listens_beyond_loopback:
+        raise DriverUnavailable(f"{name}: members {waiting} wait for a loopback portal", reason="NotLoopback")
     for index in waiting:
         launch(store.member(name, index), marker=marker_of(record["attempt_id"], index))
         failpoint("local.apply.between_members")

@@ -45,7 +45,7 @@ def check(site: Site, workload: Workload) -> Checked:
     """Raises WorkloadRejected with the reason; touches nothing."""
     if site.listens_beyond_loopback:
         raise WorkloadRejected("local jobs run only while the portal listens on loopback", reason="NotLoopback")
-    _check_identity(workload)
+    check_identity(workload)
     _check_program(site, workload)
     _check_members(site, workload)
     _check_environment(site, workload)
@@ -76,7 +76,8 @@ def _size(text: str, reason: str) -> int:
         raise WorkloadRejected("half a character", reason=reason) from None
 
 
-def _check_identity(workload: Workload) -> None:
+def check_identity(workload: Workload) -> None:
+    """Raises WorkloadRejected for names and ids that must not be made into paths."""
     _require(is_name(workload.name), "InvalidName", f"name {workload.name!r}")
     for key in (workload.job_id, workload.attempt_id):
         _require(_ID.fullmatch(key), "InvalidName", f"id {key!r}")

@@ -65,21 +65,23 @@ class Store:
 
     # --- fences
 
-    def fence(self, job_id: str) -> Record | None:
-        """{generation, attempt_id, closed} of the newest attempt seen for the job."""
-        found = (records.read(self._fences(job_id)) or {}).get(job_id)
-        return dict(found) if found else None
+    def raise_fence(self, job_id: str, generation: int, attempt_id: str, *, closed: bool = False) -> bool:
+        """Let an attempt pass, and none before it any more; a closed one passes never again.
 
-    def raise_fence(self, job_id: str, generation: int, attempt_id: str, *, closed: bool) -> None:
-        """Remember the newest attempt of a job; a closed one is never started again."""
+        False when a newer attempt was seen, another of the same generation, or this one was closed.
+        """
         with _flock(self.root / "locks" / f"job-{_stripe(job_id)}"):
             fences = records.read(self._fences(job_id)) or {}
-            known = fences.get(job_id)
-            if known and known["generation"] > generation:
-                return
-            closed = closed or bool(known and known["generation"] == generation and known["closed"])
-            fences[job_id] = {"generation": generation, "attempt_id": attempt_id, "closed": closed}
-            records.write(self._fences(job_id), fences)
+            known = fences.get(job_id) or {"generation": -1, "attempt_id": "", "closed": False}
+            if known["generation"] > generation:
+                return False
+            if known["generation"] == generation and (known["attempt_id"] != attempt_id or known["closed"]):
+                return False
+            wanted = {"generation": generation, "attempt_id": attempt_id, "closed": closed}
+            if known != wanted:
+                fences[job_id] = wanted
+                records.write(self._fences(job_id), fences)
+            return True
 
     def _fences(self, job_id: str) -> Path:
         return self.root / "fences" / f"{_stripe(job_id)}.json"

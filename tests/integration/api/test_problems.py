@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from rest_framework import exceptions
 
 from jobs.states import JobState
+from portal.lib.problem import exception_handler
 from tenants.models import AuditEvent
 from tests import builders as make
 from tests.cast import Cast
@@ -73,7 +75,9 @@ def test_only_json_is_read(member: Api, content_type: str) -> None:
     problem(member.raw("/jobs", b'{"a": 1}', content_type), 415, "UnsupportedMediaType")
 
 
-@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/json;x=y"])
+@pytest.mark.parametrize(
+    "content_type", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/json;x=1"]
+)
 def test_json_is_json_in_any_spelling(member: Api, content_type: str) -> None:
     assert member.raw("/jobs", b"{}", content_type).status_code == 422
 
@@ -152,3 +156,12 @@ def test_the_saved_language_of_a_person_does_not_overrule_what_the_client_accept
 def test_the_accept_header_chooses_nothing(member: Api) -> None:
     response = member.get("/jobs", Accept="text/html, application/xml;q=0.9")
     assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+
+
+def test_what_the_framework_refuses_by_itself_has_the_same_shape() -> None:
+    slow = exception_handler(exceptions.Throttled(wait=1.2), {})
+    assert slow is not None and slow["Retry-After"] == "2" and slow.data.keys() == MEMBERS
+    assert (slow.data["reason"], slow.data["facts"]) == ("TooManyRequests", {"retry_after": 2})
+    other = exception_handler(exceptions.NotAcceptable(), {})
+    assert other is not None and (other.status_code, other.data["reason"]) == (406, "BadRequest")
+    assert exception_handler(ValueError(), {}) is None

@@ -72,7 +72,7 @@ class LocalHarness:
         return Caller(self, workload, failpoints, verb)
 
     def end_everything(self) -> None:
-        """Stop what tests left running, and wait for it."""
+        """Stop what the test left running, wait for it, and forget it."""
         driver = self.driver()
         for workload in self.made:
             driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0)
@@ -83,6 +83,7 @@ class LocalHarness:
                 driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0)
             else:
                 raise AssertionError(f"{workload.name} cannot be ended")
+            driver.forget(workload.name, attempt_id=workload.attempt_id)
 
 
 class Caller:

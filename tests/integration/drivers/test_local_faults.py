@@ -119,6 +119,18 @@ def test_a_lost_member_fails_its_gang(harness: LocalHarness) -> None:
     assert (lost.phase, other.reason) == (Phase.UNKNOWN, "GangFailed")
 
 
+def test_what_was_accepted_is_not_refused_later(isolated: LocalHarness) -> None:
+    """A refusal says "surely not created", which is not true any more once the record is written."""
+    workload = isolated.workload(NOTE_START + "sleep 0.2", members=2)
+    isolated.caller(workload, "local.apply.between_members=kill").wait(PATIENCE_S)
+    options = dataclasses.replace(isolated.settings["options"], isolate=False)
+    isolated.driver(options=options).apply(workload)
+    assert [member.phase for member in ended(isolated.driver(), workload)] == [Phase.SUCCEEDED] * 2
+    assert sorted(lines(isolated.output(workload) / "starts")) == ["0", "1"]
+    exposed = isolated.driver(listens_beyond_loopback=True)
+    exposed.apply(workload)
+
+
 # --- a portal that dies
 
 

@@ -122,7 +122,11 @@ def test_quota_is_what_allocations_hold_below_each_cell(cast, as_user):
     )
     response = as_user(cast.member).get("/")
     cells = {c["owner"].slug: c for s in response.context["sections"] for c in s["cells"]}
-    assert (cells["alpha"]["use"].used, cells["alpha"]["use"].reserved, cells["alpha"]["borrowed"]) == (5_000, 1_000, 1_000)
+    assert (cells["alpha"]["use"].used, cells["alpha"]["use"].reserved, cells["alpha"]["borrowed"]) == (
+        5_000,
+        1_000,
+        1_000,
+    )
     assert (cells["models"]["use"].used, cells["models"]["use"].reserved) == (7_000, 1_000)
     quota = panel(response.content.decode(), "quota")
     assert 'href="/pools/shared"' in quota
@@ -155,7 +159,13 @@ def test_a_lead_sees_projects_with_counts_members_and_this_months_usage(cast, as
         make.make_job(cast.alpha, cast.member, state=state)
     done = make.make_job(cast.alpha, cast.member, state=JobState.SUCCEEDED)
     make.make_allocation(
-        done, cast.node, reserved=ago(hours=3), bound=ago(hours=3), started=ago(hours=3), stopped=ago(hours=1), released=ago(hours=1)
+        done,
+        cast.node,
+        reserved=ago(hours=3),
+        bound=ago(hours=3),
+        started=ago(hours=3),
+        stopped=ago(hours=1),
+        released=ago(hours=1),
     )
     record_usage(now=NOW)
     page = as_user(cast.lead).get("/").content.decode()

@@ -33,8 +33,8 @@ SEES_NODES = {
     "pool_admin": {"n1"},
 }
 SEES_POOLS = {
-    **dict.fromkeys(("platform_admin", "auditor", "manager"), {"shared", "other"}),
-    **dict.fromkeys(("pool_admin", "team_auditor", "lead", "owner", "member", "viewer"), {"shared"}),
+    **dict.fromkeys(("platform_admin", "auditor", "manager"), frozenset({"shared", "other"})),
+    **dict.fromkeys(("pool_admin", "team_auditor", "lead", "owner", "member", "viewer"), frozenset({"shared"})),
 }
 
 
@@ -48,9 +48,7 @@ def fleet(cast):
 
 def hold(cast, node: Node, *, project=None, submitter=None, name: str = "working", lines=(("cpu", "cpu", 3_000),)):
     """A job that runs on the node."""
-    job = make.make_job(
-        project or cast.alpha, submitter or cast.member, name=name, state=JobState.RUNNING, lines=lines
-    )
+    job = make.make_job(project or cast.alpha, submitter or cast.member, name=name, state=JobState.RUNNING, lines=lines)
     begun = NOW - timedelta(minutes=5)
     return make.make_allocation(job, node, lines, reserved=begun, bound=begun, started=begun)
 
@@ -79,9 +77,7 @@ def test_who_sees_which_pools(fleet, as_user, role):
 def test_a_grant_shows_a_pool_only_while_it_is_valid(cast):
     assert not pools_visible_to(cast.outsider, NOW).exists()
     hour = timedelta(hours=1)
-    grant_pool(
-        actor=None, tenant=cast.vision, pool_key="other", now=NOW, valid_from=NOW - hour, valid_to=NOW + hour
-    )
+    grant_pool(actor=None, tenant=cast.vision, pool_key="other", now=NOW, valid_from=NOW - hour, valid_to=NOW + hour)
     assert [pool.key for pool in pools_visible_to(cast.outsider, NOW)] == ["other"]
     assert not pools_visible_to(cast.outsider, NOW + hour).exists()
     assert not pools_visible_to(cast.outsider, NOW - 2 * hour).exists()

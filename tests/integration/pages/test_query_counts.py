@@ -71,7 +71,9 @@ def grow(cast, round_: int) -> str:
 def _work(cast, project, node, lines) -> str:
     """A job that is done, one that runs, one that leaked, one that waits."""
     start, end = ago(hours=3), ago(hours=2)
-    done = make.make_job(project, cast.member, state=JobState.SUCCEEDED, reason="Succeeded", finished_at=end, lines=lines)
+    done = make.make_job(
+        project, cast.member, state=JobState.SUCCEEDED, reason="Succeeded", finished_at=end, lines=lines
+    )
     make.make_allocation(done, node, lines, reserved=start, bound=start, started=start, stopped=end, released=end)
     running = make.make_job(project, cast.member, state=JobState.RUNNING, lines=lines)
     make.make_allocation(running, node, lines, reserved=start, bound=start, started=start + timedelta(minutes=1))

@@ -326,7 +326,7 @@ def test_csv_of_my_usage_is_exact_and_safe_in_a_spreadsheet(cast, as_user):
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert 'filename="my-usage-2026-11-01-2026-11-30.csv"' in response["Content-Disposition"]
     cpu, memory = read_csv(response)
-    assert cpu["job"] == "'=HYPERLINK(\"http://evil\")"
+    assert cpu["job"] == '\'=HYPERLINK("http://evil")'
     assert (cpu["class"], cpu["unit"], cpu["running"], cpu["allocated"]) == ("cpu", "core-hours", "2", "2.05")
     assert cpu["allocated_base_unit_ms"] == str(2_000 * 3_690_000)
     assert (cpu["cost"], cpu["currency"], cpu["normalized_hours"]) == ("2.05", "points", "2.05")

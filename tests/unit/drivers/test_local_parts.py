@@ -79,23 +79,41 @@ def test_a_zombie_is_no_process() -> None:
 
 def test_a_fence_only_rises(tmp_path: Path) -> None:
     store = Store(tmp_path / "local")
-    assert store.fence("job") is None
-    store.raise_fence("job", 3, "c", closed=False)
-    store.raise_fence("job", 2, "b", closed=True)
-    assert store.fence("job") == {"generation": 3, "attempt_id": "c", "closed": False}
-    store.raise_fence("job", 3, "c", closed=True)
-    store.raise_fence("job", 3, "c", closed=False)
-    assert store.fence("job") == {"generation": 3, "attempt_id": "c", "closed": True}
-    store.raise_fence("job", 4, "d", closed=False)
-    assert store.fence("job") == {"generation": 4, "attempt_id": "d", "closed": False}
+    assert store.raise_fence("job", 3, "c")
+    assert store.raise_fence("job", 3, "c"), "the same attempt passes as often as it likes"
+    assert not store.raise_fence("job", 2, "b")
+    assert not store.raise_fence("job", 3, "another")
+    assert store.raise_fence("other-job", 1, "a")
+    assert store.raise_fence("job", 3, "c", closed=True)
+    assert not store.raise_fence("job", 3, "c")
+    assert Store(tmp_path / "local").raise_fence("job", 4, "d"), "a newer attempt passes"
+    assert not store.raise_fence("job", 3, "c")
 
 
-def test_fences_of_many_jobs_do_not_disturb_each_other(tmp_path: Path) -> None:
+def test_of_two_attempts_of_one_generation_one_passes(tmp_path: Path) -> None:
     store = Store(tmp_path / "local")
-    for number in range(200):
-        store.raise_fence(f"job-{number}", number, "a", closed=False)
-    assert [(store.fence(f"job-{number}") or {})["generation"] for number in range(200)] == list(range(200))
-    assert len(list((tmp_path / "local" / "fences").iterdir())) <= 64
+    passed: list[str] = []
+    barrier = threading.Barrier(4)
+
+    def try_to_pass(attempt: str) -> None:
+        barrier.wait()
+        if store.raise_fence("job", 1, attempt):
+            passed.append(attempt)
+
+    threads = [threading.Thread(target=try_to_pass, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == 1
+
+
+def test_fences_of_many_jobs_share_few_files(tmp_path: Path) -> None:
+    store = Store(tmp_path / "local")
+    for number in range(80):
+        assert store.raise_fence(f"job-{number}", 2, "a")
+    assert not any(store.raise_fence(f"job-{number}", 1, "a") for number in range(80))
+    assert len(list((tmp_path / "local" / "fences").glob("*.json"))) <= 64
 
 
 # --- choices

@@ -51,6 +51,13 @@ def test_nominal_quota_is_filled_to_the_last_part_and_not_beyond() -> None:
     assert over.facts["project"] == "A1" and over.facts["res"] == "A100"
 
 
+def test_a_quota_lowered_below_what_is_held_leaves_nothing_and_never_less() -> None:
+    over = ask(tree().quota("a1", nominal=2).running("r", "n1", 6, tenant="a1"), "a1", 1)
+    assert (cards(over, "have"), cards(over, "used"), cards(over, "short_by")) == (0, 6, 1)
+    over = ask(tree(lending=True).quota("a1", nominal=2).running("r", "n1", 6, tenant="a1"), "a1", 1)
+    assert (cards(over, "have"), cards(over, "idle")) == (0, 0)
+
+
 @pytest.mark.parametrize("level", ["a1", "alpha", "org"])
 def test_every_level_up_to_the_root_is_asked(level: str) -> None:
     given = tree().quota(level, nominal=8).running("r", "n1", 8, tenant="a1")

@@ -9,6 +9,8 @@ from tenants.services.create_token import DAYS, MOST_DAYS, create_token
 
 
 class Command(BaseCommand):
+    """`manage.py create-token USER`."""
+
     help = __doc__
     requires_system_checks: list[str] = []
 

@@ -6,7 +6,6 @@ writes the start record before anything runs; with a start or exit record in pla
 
 import contextlib
 import fcntl
-import importlib.util
 import os
 import sys
 import time
@@ -88,6 +87,8 @@ def _failpoint() -> child.Failpoint:
     """The portal's failpoints when a test has armed them, else nothing: this process imports none of our code."""
     if "PORTAL_FAILPOINTS" not in os.environ:
         return lambda name: None
+    import importlib.util  # noqa: PLC0415 -- only under test
+
     path = os.path.join(os.path.dirname(__file__), *[".."] * 4, "portal", "lib", "failpoints.py")
     spec = importlib.util.spec_from_file_location("failpoints", path)
     if spec is None or spec.loader is None:

@@ -1,4 +1,7 @@
-"""The launcher's loop: starts one member, guards its limits, ends it when it must end, records how it ended."""
+"""The launcher's loop: starts one member, guards its limits, ends it when it must end, records how it ended.
+
+Plain classes on purpose: importing `dataclasses` would be a quarter of the launcher's start.
+"""
 
 import contextlib
 import json
@@ -7,7 +10,6 @@ import select
 import signal
 import socket
 import time
-from dataclasses import dataclass
 
 from . import cgroup, child, records, sandbox, syscalls
 from .health import HealthWatch
@@ -22,28 +24,25 @@ _WEIGHING_SHARE = 10  # at most a tenth of the time goes into weighing
 _LAST_OUTPUT_S = 1.0
 
 
-@dataclass
 class Cause:
     """Why the launcher ends the member, and when each step of the ladder is due (monotonic seconds)."""
 
-    reason: str
-    message: str
-    kill_at: float
-    told_at: int | None = None
-    """When the program was told, milliseconds since the epoch; None: not yet."""
-    killed: bool = False
+    def __init__(self, reason: str, message: str, kill_at: float) -> None:
+        self.reason, self.message, self.kill_at = reason, message, kill_at
+        self.told_at: int | None = None
+        """When the program was told, milliseconds since the epoch; None: not yet."""
+        self.killed = False
 
 
-@dataclass
 class Ending:
-    """What is known of the end so far."""
+    """What is known of the end so far; None where nothing is. Times in milliseconds since the epoch."""
 
-    status: int | None = None
-    finished_at: int | None = None
-    error: str = ""
-    max_rss_bytes: int = 0
-    peak_bytes: int = 0
-    started_at: int | None = None
+    def __init__(self) -> None:
+        self.started_at: int | None = None
+        self.finished_at: int | None = None
+        self.status: int | None = None
+        self.error = ""
+        self.max_rss_bytes = self.peak_bytes = 0
 
 
 class Supervisor:

@@ -1,4 +1,4 @@
-"""Keep what an ended job left: its logs and outputs, with digests and a date until when."""
+"""Keep what an attempt of an ended job left: its logs and outputs, with digests and a date until when."""
 
 import json
 import logging
@@ -23,16 +23,16 @@ _KINDS = ("dataset", "checkpoint", "model", "result")
 _MANIFEST_LIMIT = 1 << 20
 
 
-def archive_job(*, driver: Driver, attempt: Attempt, now: datetime) -> bool:
-    """True once the job is archived. Idempotent: files are written under fixed names, rows are made once.
+def archive_attempt(*, driver: Driver, attempt: Attempt, now: datetime) -> None:
+    """Keep logs and outputs of an attempt of a job that is over, then let the cluster forget it.
 
-    What could not be kept is named on the job; an archive that failed says so and is tried again on the next pass
-    only while the cluster still has the files.
+    Idempotent, and may be killed anywhere: files are written under fixed names, rows are made once, and the attempt
+    stays open until its cluster has forgotten it. The job is archived with its newest attempt. What could not be
+    kept is named on the job, and stays on the cluster.
     """
-    job = attempt.job
     now = max(now, attempt.released_at or now)
     try:
-        rows = _logs(driver, attempt, now) + _outputs(job, attempt, now)
+        rows = _logs(driver, attempt, now) + _outputs(attempt.job, attempt, now)
         note = ""
     except OSError as error:
         rows, note = [], f"ArchiveFailed: {error.strerror or error}"[:300]
@@ -40,13 +40,21 @@ def archive_job(*, driver: Driver, attempt: Attempt, now: datetime) -> bool:
     failpoint("jobs.archive.before_rows")
     with transaction.atomic():
         Artifact.objects.bulk_create(rows, ignore_conflicts=True)
-        if not Job.objects.filter(pk=job.pk, archived_at__isnull=True).update(archived_at=now, archive_note=note):
-            return True
-        facts = {"artifacts": len(rows), "note": note}
-        record_event(job=job, at=now, now=now, kind="archive", reason="Archived", facts=facts, attempt=attempt)
+        _archive_job(attempt, now, kept=len(rows), note=note)
+    failpoint("jobs.archive.after_rows")
     if not note:
         driver.forget(attempt.workload_name, attempt_id=str(attempt.pk))
-    return True
+    failpoint("jobs.archive.after_forget")
+    Attempt.objects.filter(pk=attempt.pk).update(closed=True)
+
+
+def _archive_job(attempt: Attempt, now: datetime, *, kept: int, note: str) -> None:
+    job = attempt.job
+    if Attempt.objects.filter(job=job, number__gt=attempt.number).exists():
+        return
+    if Job.objects.filter(pk=job.pk, archived_at__isnull=True).update(archived_at=now, archive_note=note):
+        facts = {"artifacts": kept, "note": note}
+        record_event(job=job, at=now, now=now, kind="archive", reason="Archived", facts=facts, attempt=attempt)
 
 
 def _logs(driver: Driver, attempt: Attempt, now: datetime) -> list[Artifact]:
@@ -70,7 +78,10 @@ def _copy_log(driver: Driver, attempt: Attempt, index: int, path: Path) -> None:
             if not data:
                 break
             file.write(data)
-    part.rename(path)
+    if path.exists() and not part.stat().st_size:
+        part.unlink()  # kept before, and forgotten by the cluster since
+    else:
+        part.rename(path)
 
 
 def _outputs(job: Job, attempt: Attempt, now: datetime) -> list[Artifact]:

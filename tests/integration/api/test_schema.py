@@ -1,0 +1,161 @@
+"""The documentation of the API is complete, checked in, and true: a fuzzer reads it and finds nothing else."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+import yaml
+from django.conf import settings
+from django.core.management import call_command
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from django.urls import get_resolver
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+
+from jobs.models import Job
+from portal.wsgi import application
+from tests import builders as make
+from tests.cast import Cast
+from tests.integration.api.conftest import As
+
+DOCUMENT = Path(settings.BASE_DIR) / "docs" / "openapi.yaml"
+METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+def document() -> dict[str, Any]:
+    """What is checked in."""
+    found: dict[str, Any] = yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
+    return found
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Path, method and documentation of every operation."""
+    for path, methods in document()["paths"].items():
+        for method in METHODS & methods.keys():
+            yield path, method, methods[method]
+
+
+def test_the_checked_in_document_is_the_one_the_code_gives(tmp_path: Path) -> None:
+    made = tmp_path / "openapi.yaml"
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(made))
+    assert made.read_text() == DOCUMENT.read_text(), "run: ./dev manage spectacular --file docs/openapi.yaml"
+
+
+def test_every_route_of_the_api_is_documented() -> None:
+    def routes(resolver: Any, prefix: str = "") -> Iterator[str]:
+        for pattern in resolver.url_patterns:
+            route = prefix + str(pattern.pattern)
+            if hasattr(pattern, "url_patterns"):
+                yield from routes(pattern, route)
+            else:
+                yield route
+
+    known = {re.sub(r"<\w+:(\w+)>", r"{\1}", f"/{route}") for route in routes(get_resolver())}
+    assert {route for route in known if route.startswith("/api/")} == set(document()["paths"])
+
+
+def test_operations_have_names_one_can_read() -> None:
+    names = [operation["operationId"] for _path, _method, operation in operations()]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"(list|read|create|delete|submit|preview|cancel|renew)_[a-z_]+", name) for name in names)
+
+
+def test_every_operation_says_all_it_may_refuse() -> None:
+    for path, method, operation in operations():
+        answers = set(operation["responses"])
+        assert {"401", "422"} <= answers, path
+        assert method != "post" or {"400", "403", "413", "415"} <= answers, path
+        assert "{" not in path or "404" in answers, path
+        for status, answer in operation["responses"].items():
+            if status >= "400":
+                shape = answer["content"]["application/problem+json"]["schema"]
+                assert shape == {"$ref": "#/components/schemas/Problem"}, (path, status)
+        assert operation["summary"] and operation["description"], path
+
+
+# --- the fuzzer -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def known(cast: Cast, templates: None, ended: Job, log: Path) -> dict[str, list[Any]]:
+    """Values that lead somewhere, for the names of paths and bodies."""
+    make.make_user("script", password="correct horse battery")
+    return {
+        "/jobs": [ended.pk, make.make_job(cast.alpha, cast.member).pk],
+        "/projects": [cast.alpha.pk, cast.beta.pk],
+        "/nodes": [cast.node.pk],
+        "/pools": ["shared", "other"],
+        "/templates": ["run-operation", "make-data-set"],
+        "project": [str(cast.alpha.pk)],
+        "template": ["run-operation"],
+        "name": ["fuzzer"],
+        "username": ["script"],
+        "password": ["correct horse battery"],
+    }
+
+
+@pytest.fixture
+def one_connection() -> Iterator[None]:
+    """As Django's own test client does: the test's transaction outlives each request."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+def lead_somewhere(case: Any, known: dict[str, list[Any]], data: st.DataObject) -> None:
+    """Most invented keys, and some bodies, become ones that exist, so that not all is refused at the door."""
+    place = data.draw(st.integers(0, 3))
+    for prefix, keys in known.items():
+        if place and case.operation.path.startswith(f"/api/v1{prefix}/") and case.path_parameters:
+            name = next(iter(case.path_parameters))
+            case.path_parameters[name] = str(data.draw(st.sampled_from(keys)))
+    if place and isinstance(case.body, dict):
+        names = ("project", "template") if "jobs" in case.operation.path else ("name", "username", "password")
+        case.body = {**({} if place == 1 else case.body), **{name: known[name][0] for name in names}}
+
+
+OPERATIONS = sorted((path, method) for path, method, _operation in operations())
+
+
+@pytest.mark.usefixtures("one_connection")
+@pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=[f"{method} {path}" for path, method in OPERATIONS])
+def test_the_fuzzer_gets_only_documented_answers(
+    cast: Cast, as_user: As, known: dict[str, list[Any]], path: str, method: str
+) -> None:
+    schema = schemathesis.openapi.from_dict(document())
+    schema.app = application
+    operation = schema[path][method.upper()]
+    headers = as_user(
+        cast.platform_admin if any(word in path for word in ("audit", "nodes", "clusters")) else cast.owner
+    ).headers
+    checks = [
+        schemathesis.checks.not_a_server_error,
+        *(schemathesis.checks.CHECKS.get_one(name) for name in (
+            "status_code_conformance", "content_type_conformance", "response_schema_conformance",
+            "response_headers_conformance",
+        )),
+    ]  # fmt: skip
+
+    @seed(2026)
+    @hypothesis_settings(
+        max_examples=15, deadline=None, database=None, phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(
+        case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
+        | operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
+        data=st.data(),
+    )
+    def fuzz(case: Any, data: st.DataObject) -> None:
+        lead_somewhere(case, known, data)
+        case.call_and_validate(headers=headers, checks=checks)
+
+    fuzz()

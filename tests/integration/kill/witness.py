@@ -1,0 +1,73 @@
+"""A witness of what really ran: it reads /proc and believes neither the portal's rows nor its records."""
+
+import threading
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import psutil
+
+EVERY_SECONDS = 0.1
+Member = tuple[str, str]
+"""Attempt and index."""
+Identity = tuple[int, float]
+"""Process number and start time: never reused."""
+
+
+@dataclass
+class Witness:
+    """Programs of jobs seen alive, by member; and jobs of which two attempts were seen alive at once.
+
+    A program must live for a few tenths of a second to be seen.
+    """
+
+    program: str
+    seen: defaultdict[Member, set[Identity]] = field(default_factory=lambda: defaultdict(set))
+    doubled: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "Witness":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def starts(self, attempt: str) -> dict[str, int]:
+        """How many programs each member of an attempt was seen to run, by index."""
+        return {index: len(found) for (owner, index), found in self.seen.items() if owner == attempt}
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            self.look()
+            self._stop.wait(EVERY_SECONDS)
+
+    def look(self) -> set[Identity]:
+        """The programs alive now."""
+        alive: defaultdict[str, set[str]] = defaultdict(set)
+        now: set[Identity] = set()
+        for process in psutil.process_iter():
+            mark = self._mark(process)
+            if mark is None:
+                continue
+            job, attempt, index, identity = mark
+            self.seen[attempt, index].add(identity)
+            alive[job].add(attempt)
+            now.add(identity)
+        self.doubled |= {job for job, attempts in alive.items() if len(attempts) > 1}
+        return now
+
+    def _mark(self, process: psutil.Process) -> tuple[str, str, str, Identity] | None:
+        try:
+            if not process.cmdline()[-1:] or not process.cmdline()[-1].endswith(self.program):
+                return None
+            environment = process.environ()
+            identity = (process.pid, process.create_time())
+        except psutil.Error:
+            return None
+        if "PORTAL_ATTEMPT_ID" not in environment or process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return environment["PORTAL_JOB_ID"], environment["PORTAL_ATTEMPT_ID"], environment["PORTAL_INDEX"], identity
