@@ -51,17 +51,11 @@ class Fact(StrEnum):
 
 
 FACTS: dict[str, Fact] = {
-    **dict.fromkeys(
-        ("need", "free", "total", "max", "used", "nominal", "best", "alt_need", "idle"), Fact.AMOUNT
-    ),
+    **dict.fromkeys(("need", "free", "total", "max", "used", "nominal", "best", "alt_need", "idle"), Fact.AMOUNT),
     **dict.fromkeys(("nodes", "ready", "min", "match", "k", "down"), Fact.COUNT),
     **dict.fromkeys(("i", "pods", "running", "most", "code", "files", "p1", "p2", "count"), Fact.COUNT),
-    **dict.fromkeys(
-        ("project", "pool", "cluster", "res", "role", "node", "cause", "detail", "image"), Fact.TEXT
-    ),
-    **dict.fromkeys(
-        ("asked", "highest", "label", "class_key", "who", "note", "have_arch", "want_arch"), Fact.TEXT
-    ),
+    **dict.fromkeys(("project", "pool", "cluster", "res", "role", "node", "cause", "detail", "image"), Fact.TEXT),
+    **dict.fromkeys(("asked", "highest", "label", "class_key", "who", "note", "have_arch", "want_arch"), Fact.TEXT),
     **dict.fromkeys(("runtime", "level", "winner", "card", "support_id", "group", "owner"), Fact.TEXT),
     **dict.fromkeys(("limit", "longest", "wait", "ran"), Fact.SPAN),
     "t": Fact.INSTANT,
@@ -107,14 +101,14 @@ class Reason(StrEnum):
     # -- it moved on -----------------------------------------------------------------------------------------
     SUBMITTED = "Submitted", "", _P, _USER, N_("Submitted."), "The job was accepted and joined the queue."
     HOLD_LIFTED = "HoldLifted", "", _P, _ADMIN, N_("Let go by {who}."), "A held job joined the queue."
-    ADMITTED = "Admitted", "", _P, _PLATFORM, N_("Admitted to pool {pool} on {nodes} nodes."), \
+    ADMITTED = "Admitted", "", _P, _PLATFORM, N_("Admitted to pool {pool}; nodes: {nodes}."), \
         "The cycle reserved quota and named the nodes."
     START_REQUESTED = "StartRequested", "", _P, _PLATFORM, N_("Start requested on cluster {cluster}."), \
         "Reconcile claimed the job before it asks the cluster."
     WAITING_FOR_CLUSTER = "WaitingForCluster", "", _P, _PLATFORM, \
         N_("{ready} of {pods} replicas are up on cluster {cluster}."), \
         "Created on the cluster, not yet all up."
-    RUNNING = "Running", "", _P, _PLATFORM, N_("Running on {nodes} nodes."), "Every replica was seen to be up."
+    RUNNING = "Running", "", _P, _PLATFORM, N_("Running; nodes: {nodes}."), "Every replica was seen to be up."
     STOP_REQUESTED = "StopRequested", "", _P, _PLATFORM, N_("Stop requested: {cause}."), \
         "The job was told to stop and has not yet been seen to."
     PLACEMENT_WITHDRAWN = "PlacementWithdrawn", "", _P, _PLATFORM, \

@@ -77,9 +77,7 @@ def _show_time(kind: Fact, moment: datetime, now: datetime) -> str:
 
 
 def _causes_text(causes: Any) -> str:
-    return _join(
-        [f"{name or ''} {_cause_word(str(cause))} ({count})".strip() for name, cause, count in causes]
-    )
+    return _join([f"{name or ''} {_cause_word(str(cause))} ({count})".strip() for name, cause, count in causes])
 
 
 def _cause_word(value: Any) -> str:

@@ -42,9 +42,7 @@ class Segment(models.Model):
     Attribution is frozen as text when made. In the database partitioned by month of `start`, key (start, id).
     """
 
-    id = models.UUIDField(
-        primary_key=True, editable=False
-    )  # derived from its source: rebuilding gives the same
+    id = models.UUIDField(primary_key=True, editable=False)  # derived from its source: rebuilding gives the same
     start = models.DateTimeField()
     end = models.DateTimeField()
     phase = models.CharField(max_length=12)  # startup, running, release_lag, reserved

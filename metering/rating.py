@@ -65,9 +65,7 @@ def phases(
             yield name, left, right
 
 
-def cut(
-    start: datetime, end: datetime, rates: Iterable[Rate], boundaries: Iterable[datetime] = ()
-) -> Iterator[Piece]:
+def cut(start: datetime, end: datetime, rates: Iterable[Rate], boundaries: Iterable[datetime] = ()) -> Iterator[Piece]:
     """Pieces of [start, end), cut at every boundary and rate change inside. Their lengths sum to the whole.
 
     An empty interval gives none. Rates may not overlap (the database sees to it).

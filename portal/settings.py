@@ -245,7 +245,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTO_REFRESH": False}
-KNOX_TOKEN_MODEL = "tenants.ApiToken"
+KNOX_TOKEN_MODEL = "tenants.ApiToken"  # noqa: S105 - a model, no secret
 
 LOGGING = {
     "version": 1,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from portal.lib import units
 from portal.lib.localised import localised
-from resources.models import Node, Pool
+from resources.models import DeviceGroup, Node, Pool
 from resources.selectors.capacity import Axis, Capacity, Held, Part, capacity_of, parts_of
 from resources.selectors.catalogue import ClassLooks, kind_of_resource
 from resources.selectors.freshness import STALE_AFTER, is_stale
@@ -53,6 +53,11 @@ class PartRow:
     def word(self) -> str:
         """The unit in words."""
         return units.unit_word(self.unit, 0)
+
+    @property
+    def rate(self) -> str:
+        """Held of allocatable, in per cent."""
+        return units.percent(self.held, self.part.allocatable)
 
     @property
     def free(self) -> int:
@@ -126,6 +131,11 @@ def pool_rows(
         late = sum(is_stale(node.last_seen_at, now) for node in own)
         found.append(PoolRow(pool, localised(pool.name, pool.key), len(own), late, classes))
     return found
+
+
+def class_name(group: DeviceGroup, looks: ClassLooks) -> str:
+    """What the group's devices are called; without a class, as the node calls them."""
+    return looks[group.resource_class.key].name if group.resource_class else group.resource_name
 
 
 def _part_row(part: Part, held: Mapping[Axis, int], looks: ClassLooks) -> PartRow:

@@ -77,9 +77,7 @@ def _visible_scopes(user: Actor, model: type[M], permission: str) -> QuerySet[M]
     return _direct(_known(user), model, permission) if _signed_in(user) else model._default_manager.none()
 
 
-def fetch(
-    user: Actor, model: type[M], key: str | uuid.UUID, permission: str, *, related: tuple[str, ...] = ()
-) -> M:
+def fetch(user: Actor, model: type[M], key: str | uuid.UUID, permission: str, *, related: tuple[str, ...] = ()) -> M:
     """The object if the user may do this with it.
 
     Raises NotFound when it may not even be seen (or does not exist), Denied when it is seen but this is not allowed.
@@ -105,9 +103,7 @@ def can(user: Actor, permission: str, target: Model) -> bool:
         return visible_projects(user, permission).filter(pk=scope.pk).exists()
     if isinstance(scope, Team):
         return visible_teams(user, permission).filter(pk=scope.pk).exists()
-    return _direct(_known(user), type(scope), permission).filter(pk=scope.pk).exists() or at_platform(
-        user, permission
-    )
+    return _direct(_known(user), type(scope), permission).filter(pk=scope.pk).exists() or at_platform(user, permission)
 
 
 def require(user: Actor, permission: str, target: Model) -> None:

@@ -81,8 +81,7 @@ GRANTS: dict[Role, frozenset[str]] = {
     Role.MANAGER: _MANAGER,
     Role.AUDITOR: _AUDITOR,
     Role.POOL_ADMIN: _all("see", "pool", "cluster", "policy") | _all("change", "pool"),
-    Role.PLATFORM_ADMIN: frozenset(p for p in PERMISSIONS if p.partition(".")[0] != "audit")
-    | _all("see", "audit"),
+    Role.PLATFORM_ADMIN: frozenset(p for p in PERMISSIONS if p.partition(".")[0] != "audit") | _all("see", "audit"),
 }
 
 

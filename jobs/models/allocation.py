@@ -65,9 +65,7 @@ class AllocationLine(models.Model):
         default_permissions = ()
         constraints = [
             models.CheckConstraint(condition=Q(quantity__gt=0), name="line_positive"),
-            models.UniqueConstraint(
-                fields=["allocation", "member", "class_key", "resource"], name="line_once"
-            ),
+            models.UniqueConstraint(fields=["allocation", "member", "class_key", "resource"], name="line_once"),
         ]
 
 

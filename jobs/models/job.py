@@ -48,9 +48,7 @@ class Job(models.Model):
     excluded_nodes = models.JSONField(default=list, blank=True)
     # The generation of the current or next attempt; fences every act on a cluster.
     generation = models.IntegerField(default=1)
-    run_again_of = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="reruns"
-    )
+    run_again_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="reruns")
     submitted_at = models.DateTimeField()  # t0
     eligible_at = models.DateTimeField(null=True, blank=True)  # t1
     # What STOPPING should lead to: the state and reason recorded when the stop was asked for.
@@ -65,9 +63,7 @@ class Job(models.Model):
         ordering = ["-submitted_at", "id"]
         default_permissions = ()
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=[s.value for s in JobState]), name="job_state_known"
-            ),
+            models.CheckConstraint(condition=Q(state__in=[s.value for s in JobState]), name="job_state_known"),
             models.CheckConstraint(condition=Q(task_type__in=TASK_TYPES), name="job_task_type_known"),
             models.CheckConstraint(
                 condition=(Q(time_limit_ms__isnull=True) | Q(time_limit_ms__gt=0)) & Q(generation__gte=1),
@@ -75,14 +71,10 @@ class Job(models.Model):
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["state", "submitted_at"], name="job_state", condition=Q(state__in=ACTIVE_STATES)
-            ),
+            models.Index(fields=["state", "submitted_at"], name="job_state", condition=Q(state__in=ACTIVE_STATES)),
             models.Index(fields=["project", "-submitted_at"], name="job_project"),
             models.Index(fields=["submitter", "-submitted_at"], name="job_submitter"),
-            models.Index(
-                fields=["archived_at"], name="job_unarchived", condition=Q(archived_at__isnull=True)
-            ),
+            models.Index(fields=["archived_at"], name="job_unarchived", condition=Q(archived_at__isnull=True)),
         ]
 
     def __str__(self) -> str:
@@ -141,9 +133,7 @@ class Attempt(models.Model):
             models.UniqueConstraint(fields=["job", "number"], name="attempt_once"),
             models.UniqueConstraint(fields=["job"], condition=Q(ended=False), name="attempt_one_active"),
         ]
-        indexes = [
-            models.Index(fields=["cluster"], name="attempt_open", condition=Q(closed=False))
-        ]
+        indexes = [models.Index(fields=["cluster"], name="attempt_open", condition=Q(closed=False))]
 
 
 class JobEvent(models.Model):

@@ -15,9 +15,7 @@ class JobTemplate(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     slug = models.SlugField(max_length=63, unique=True)
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="templates"
-    )
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE, related_name="templates")
     task_type = models.CharField(max_length=20)
     retired_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
@@ -25,9 +23,7 @@ class JobTemplate(models.Model):
     class Meta:
         ordering = ["slug"]
         default_permissions = ()
-        constraints = [
-            models.CheckConstraint(condition=Q(task_type__in=TASK_TYPES), name="template_task_type_known")
-        ]
+        constraints = [models.CheckConstraint(condition=Q(task_type__in=TASK_TYPES), name="template_task_type_known")]
 
     def __str__(self) -> str:
         return self.slug

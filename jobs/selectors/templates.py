@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import get_language
@@ -13,11 +14,12 @@ from jobs.params.schema import Schema, read_schema
 from jobs.params.values import as_given, to_text
 from portal.lib.display import Fact
 from portal.lib.errors import NotFound
-from resources.models import DataSource, ResourceClass
+from resources.models import Cluster, DataSource, ResourceClass
 from resources.models.catalogue import RESOURCE_OF_KIND, Kind
 from tenants import access
 from tenants.access import Actor
 from tenants.models import Project
+from tenants.selectors.grants import granted_pool_keys
 
 _NEWEST = Prefetch("versions", TemplateVersion.objects.order_by("-number"), to_attr="newest")
 
@@ -81,6 +83,13 @@ def submittable_projects(user: Actor) -> QuerySet[Project]:
 def offered_inputs(version: TemplateVersion, project: Project) -> Mapping[str, list[Choice]]:
     """Per input parameter, what of this project may be chosen, newest first."""
     return {needed["param"]: _choices(needed["kind"], project) for needed in version.spec["inputs"]}
+
+
+def not_isolated(project: Project, now: datetime) -> list[Cluster]:
+    """Clusters behind the project's pools that cannot keep jobs apart: only shipped templates run there."""
+    pools = granted_pool_keys(project, now)
+    rows = Cluster.objects.filter(nodes__pool__key__in=pools, isolation=False, last_seen_at__isnull=False)
+    return list(rows.distinct())
 
 
 def device_classes() -> QuerySet[ResourceClass]:

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.models import Job, TemplateVersion
-from jobs.selectors.templates import newest_version, submittable_projects
+from jobs.selectors.templates import newest_version, not_isolated, submittable_projects
 from jobs.services.preview_job import preview_job
 from jobs.services.submit_job import submit_job
 from jobs.web.forms import NewJobForm
@@ -91,6 +91,7 @@ def _page(
         "size": form.size,
         "params": form.params,
         "again": again,
+        "not_isolated": not_isolated(project, utc_now()),
         # One key a form: a second click on the same form gives the same job.
         "key": request.POST.get("key", "")[:_KEY_LENGTH] or uuid.uuid4().hex,
         "verdict_card": card,

@@ -154,6 +154,12 @@ def in_language(names: Mapping[str, Any]) -> str:
 
 
 @register.filter
+def translated(message: str) -> str:
+    """A sentence stored in English, in the active language."""
+    return gettext(message) if message else ""
+
+
+@register.filter
 def pretty_json(value: object) -> str:
     """Indented JSON for reading; escaped by the template like any text."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -89,9 +89,7 @@ def _rates(start: datetime, end: datetime) -> dict[tuple[str, str], list[Rate]]:
     return found
 
 
-def _segment(
-    allocation: Allocation, line: AllocationLine, phase: str, piece: Piece, now: datetime
-) -> Segment:
+def _segment(allocation: Allocation, line: AllocationLine, phase: str, piece: Piece, now: datetime) -> Segment:
     attempt = allocation.attempt
     job, project = attempt.job, attempt.job.project
     return Segment(

@@ -41,9 +41,7 @@ def flag(name: str, default: bool) -> bool:
 
 def integer(name: str, default: int, *, low: int, high: int) -> int:
     """A whole number within [low, high]."""
-    return _parsed(
-        name, default, lambda raw: _bounded(int(raw), low, high), f"a whole number from {low} to {high}"
-    )
+    return _parsed(name, default, lambda raw: _bounded(int(raw), low, high), f"a whole number from {low} to {high}")
 
 
 def choice(name: str, default: str, options: tuple[str, ...]) -> str:

@@ -114,6 +114,4 @@ def ensure_partitions(
         for table in tables:
             for offset in range(-back, ahead + 1):
                 year, month = divmod(now.year * 12 + now.month - 1 + offset, 12)
-                cursor.execute(
-                    "SELECT portal_ensure_partition(%s, %s)", [table, f"{year:04d}-{month + 1:02d}-01"]
-                )
+                cursor.execute("SELECT portal_ensure_partition(%s, %s)", [table, f"{year:04d}-{month + 1:02d}-01"])

@@ -92,9 +92,7 @@ def _project(slug: str, name: str, team: Team, now: datetime) -> Project:
 
 
 def _resources(now: datetime) -> None:
-    register_cluster(
-        actor=None, key=LOCAL, name="This machine", driver=LOCAL, now=now, maintainer="Mira Okafor"
-    )
+    register_cluster(actor=None, key=LOCAL, name="This machine", driver=LOCAL, now=now, maintainer="Mira Okafor")
     create_pool(
         actor=None,
         key=LOCAL,
@@ -104,9 +102,7 @@ def _resources(now: datetime) -> None:
         maintainer="Mira Okafor",
     )
     cpu = define_class(actor=None, key="cpu", name={"en": "CPU", "zh-hans": "CPU"}, kind=Kind.CPU, now=now)
-    memory = define_class(
-        actor=None, key="memory", name={"en": "Memory", "zh-hans": "内存"}, kind=Kind.MEMORY, now=now
-    )
+    memory = define_class(actor=None, key="memory", name={"en": "Memory", "zh-hans": "内存"}, kind=Kind.MEMORY, now=now)
     _rate(cpu, 1_000_000, 1_000_000, now)
     _rate(memory, 100_000, 50_000, now)
     declare_runtime(
@@ -124,9 +120,7 @@ def _resources(now: datetime) -> None:
 def _rate(row: ResourceClass, price: int, weight: int, now: datetime) -> None:
     if not RateVersion.objects.filter(class_key=row.key).exists():
         start = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-        publish_rate(
-            actor=None, resource_class=row, price_micro=price, weight_micro=weight, valid_from=start, now=now
-        )
+        publish_rate(actor=None, resource_class=row, price_micro=price, weight_micro=weight, valid_from=start, now=now)
 
 
 def _rules(scopes: dict[str, Model], now: datetime) -> None:
@@ -161,9 +155,7 @@ def _people(scopes: dict[str, Model], now: datetime, accounts: Path) -> list[dic
             user.set_password(password)
             user.save(update_fields=["password"])
         grant_role(actor=None, user=user, role=person.role, scope=scopes[person.scope], now=now)
-        rows.append(
-            {"username": person.username, "name": person.name, "role": person.role, "password": password}
-        )
+        rows.append({"username": person.username, "name": person.name, "role": person.role, "password": password})
     _write(accounts, rows)
     return rows
 
@@ -179,9 +171,7 @@ def _read(path: Path) -> dict[str, str]:
 def _write(path: Path, rows: list[dict[str, str]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    with os.fdopen(
-        os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-    ) as file:
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         json.dump(rows, file, ensure_ascii=False, indent=1)
     part.rename(path)
 

@@ -136,12 +136,8 @@ class DataSource(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=40)
-    team = models.ForeignKey(
-        Team, null=True, blank=True, on_delete=models.CASCADE, related_name="data_sources"
-    )
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="data_sources"
-    )
+    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE, related_name="data_sources")
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE, related_name="data_sources")
     cluster_key = models.CharField(max_length=63, blank=True)
     location = models.CharField(max_length=1000)
     bytes = models.BigIntegerField(null=True, blank=True)
@@ -153,8 +149,7 @@ class DataSource(models.Model):
         default_permissions = ()
         constraints = [
             models.CheckConstraint(
-                condition=Q(team__isnull=True, project__isnull=False)
-                | Q(team__isnull=False, project__isnull=True),
+                condition=Q(team__isnull=True, project__isnull=False) | Q(team__isnull=False, project__isnull=True),
                 name="data_of_team_or_project",
             )
         ]

@@ -170,9 +170,7 @@ class CapacitySegment(models.Model):
     node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="capacity_segments")
     class_key = models.CharField(max_length=63)
     resource = models.CharField(max_length=20)
-    state = models.CharField(
-        max_length=20
-    )  # schedulable, reserved_by_system, unhealthy, maintenance, no_data
+    state = models.CharField(max_length=20)  # schedulable, reserved_by_system, unhealthy, maintenance, no_data
     quantity = models.BigIntegerField()
     start = models.DateTimeField()
     end = models.DateTimeField(null=True, blank=True)
@@ -181,9 +179,7 @@ class CapacitySegment(models.Model):
         ordering = ["node", "class_key", "start"]
         default_permissions = ()
         constraints = [
-            models.CheckConstraint(
-                condition=Q(end__isnull=True) | Q(end__gt=F("start")), name="capacity_forward"
-            ),
+            models.CheckConstraint(condition=Q(end__isnull=True) | Q(end__gt=F("start")), name="capacity_forward"),
             models.CheckConstraint(condition=Q(quantity__gte=0), name="capacity_not_negative"),
             models.UniqueConstraint(
                 fields=["node", "class_key", "resource", "state"],

@@ -148,7 +148,5 @@ def _class_of(seen: SeenDeviceGroup, classes: list[ResourceClass]) -> ResourceCl
         "kind": seen.kind,
         "model": seen.model,
     }
-    fitting = [
-        c for c in classes if c.match and all(facts.get(name) == value for name, value in c.match.items())
-    ]
+    fitting = [c for c in classes if c.match and all(facts.get(name) == value for name, value in c.match.items())]
     return max(fitting, key=lambda c: (len(c.match), c.key), default=None)

@@ -29,7 +29,7 @@ from resources.selectors.fleet import (
     stage_counts,
 )
 from resources.selectors.freshness import STALE_AFTER, is_stale
-from resources.shapes import node_row
+from resources.shapes import class_name, node_row
 
 JOBS_SHOWN = 50
 
@@ -97,13 +97,13 @@ def node_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
 
 def _facts(node: Node, now: datetime) -> dict[str, Any]:
-    held = held_by_node([node]).get(node.pk, {})
+    held, looks = held_by_node([node]).get(node.pk, {}), class_looks()
     parts = parts_by_device(node)
     return {
         "node": node,
-        "row": node_row(node, held, class_looks(), now),
+        "row": node_row(node, held, looks, now),
         "stale": is_stale(node.last_seen_at, now),
-        "devices": [(device, parts.get(device.pk, 0)) for device in devices_of(node)],
+        "devices": [(d, parts.get(d.pk, 0), class_name(d.group, looks)) for d in devices_of(node)],
         "labels": sorted(node.labels.items()),
         "numa": node.numa,
         "simulated": [node.cluster.name] if node.cluster.simulated else [],

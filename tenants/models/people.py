@@ -33,9 +33,7 @@ class Team(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=200)
     slug = models.SlugField(max_length=63, unique=True)
-    parent = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
-    )
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
     # Keys from the root down, each followed by a dot: "below this team" is a prefix match.
     path = models.TextField(unique=True, editable=False)
     contact = models.CharField(max_length=200, blank=True)
@@ -96,18 +94,10 @@ class Membership(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     role = models.CharField(max_length=20, choices=[(r.value, r.value) for r in Role])
-    user = models.ForeignKey(
-        User, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
-    )
-    group = models.ForeignKey(
-        Group, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
-    )
-    team = models.ForeignKey(
-        Team, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
-    )
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
-    )
+    user = models.ForeignKey(User, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships")
+    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships")
+    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships")
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships")
     pool_key = models.CharField(max_length=63, blank=True)
     created_at = models.DateTimeField()
 
@@ -116,8 +106,7 @@ class Membership(models.Model):
         default_permissions = ()
         constraints = [
             models.CheckConstraint(
-                condition=Q(user__isnull=True, group__isnull=False)
-                | Q(user__isnull=False, group__isnull=True),
+                condition=Q(user__isnull=True, group__isnull=False) | Q(user__isnull=False, group__isnull=True),
                 name="membership_of_user_or_group",
             ),
             models.CheckConstraint(
@@ -126,9 +115,7 @@ class Membership(models.Model):
                 | (Q(team__isnull=True, project__isnull=True) & ~Q(pool_key="")),
                 name="membership_in_one_scope",
             ),
-            models.CheckConstraint(
-                condition=Q(role__in=[r.value for r in Role]), name="membership_role_known"
-            ),
+            models.CheckConstraint(condition=Q(role__in=[r.value for r in Role]), name="membership_role_known"),
             models.UniqueConstraint(
                 fields=["user", "group", "role", "team", "project", "pool_key"],
                 nulls_distinct=False,

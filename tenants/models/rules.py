@@ -29,9 +29,7 @@ class Grant(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE, related_name="grants")
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="grants"
-    )
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE, related_name="grants")
     pool_key = models.CharField(max_length=63)
     valid_from = models.DateTimeField()
     valid_to = models.DateTimeField(null=True, blank=True)
@@ -87,12 +85,8 @@ class QuotaCell(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    team = models.ForeignKey(
-        Team, null=True, blank=True, on_delete=models.CASCADE, related_name="quota_cells"
-    )
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="quota_cells"
-    )
+    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE, related_name="quota_cells")
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE, related_name="quota_cells")
     pool_key = models.CharField(max_length=63)
     class_key = models.CharField(max_length=63)
     resource = models.CharField(max_length=20)
@@ -113,9 +107,7 @@ class QuotaCell(models.Model):
                 name="cell_not_negative",
             ),
             models.CheckConstraint(
-                condition=(
-                    Q(guarantee__isnull=True) | Q(nominal__isnull=True) | Q(guarantee__lte=F("nominal"))
-                )
+                condition=(Q(guarantee__isnull=True) | Q(nominal__isnull=True) | Q(guarantee__lte=F("nominal")))
                 & (Q(nominal__isnull=True) | Q(ceiling__isnull=True) | Q(nominal__lte=F("ceiling")))
                 & (Q(guarantee__isnull=True) | Q(ceiling__isnull=True) | Q(guarantee__lte=F("ceiling"))),
                 name="cell_guarantee_nominal_ceiling",

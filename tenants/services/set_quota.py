@@ -31,9 +31,7 @@ def set_quota(
     if known != sorted(known) or any(value < 0 for value in known):
         raise Invalid(
             "QuotaOutOfOrder",
-            _(
-                "Guarantee {guarantee}, nominal {nominal} and ceiling {ceiling} must rise in this order, from 0."
-            ),
+            _("Guarantee {guarantee}, nominal {nominal} and ceiling {ceiling} must rise in this order, from 0."),
             facts={"guarantee": guarantee, "nominal": nominal, "ceiling": ceiling},
         )
     values = {"guarantee": guarantee, "nominal": nominal, "ceiling": ceiling}

@@ -11,6 +11,7 @@ import time_machine
 from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from jobs import storage
 from jobs.models import Attempt, Job, ReleaseRecord
@@ -76,10 +77,11 @@ def as_user(db: None) -> As:
     return speak
 
 
-@pytest.fixture
-def templates(db: None) -> None:
-    """The shipped templates."""
-    publish_shipped_templates(now=NOW)
+@pytest.fixture(scope="module")
+def templates(cast_rows: Cast, django_db_blocker: DjangoDbBlocker) -> None:
+    """The shipped templates, for the rest of the module."""
+    with django_db_blocker.unblock():
+        publish_shipped_templates(now=NOW)
 
 
 @pytest.fixture

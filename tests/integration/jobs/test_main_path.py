@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_a_job_goes_the_whole_way_and_leaves_its_evidence(machine):
     assert job.state == JobState.SUCCEEDED
     moves = [(e.old, e.new) for e in JobEvent.objects.filter(job=job, kind="state").order_by("at", "recorded_at")]
     states = ["", "QUEUED", "ADMITTED", "STARTING", "RUNNING", "SUCCEEDED"]
-    assert moves == list(zip(states, states[1:], strict=False))
+    assert moves == list(pairwise(states))
     attempt = machine.attempt(job)
     times = [attempt.reserved_at, attempt.admitted_at, attempt.bound_at, attempt.started_at, attempt.stopped_at]
     assert None not in times and times == sorted(times) and attempt.released_at >= attempt.stopped_at
@@ -173,7 +174,9 @@ def test_a_killed_process_is_tried_again_as_a_new_attempt(machine):
 def test_every_privileged_act_is_in_the_chain(machine):
     job = machine.submit(params=SHORT)
     cancel_job(actor=machine.member, job=job, now=utc_now())
-    verbs = list(AuditEvent.objects.filter(project_id=machine.project.pk).order_by("seq").values_list("verb", flat=True))
+    verbs = list(
+        AuditEvent.objects.filter(project_id=machine.project.pk).order_by("seq").values_list("verb", flat=True)
+    )
     assert verbs[-2:] == ["job.submitted", "job.cancelled"]
     seqs = list(AuditEvent.objects.order_by("seq").values_list("seq", flat=True))
     assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -145,7 +146,7 @@ def test_the_audit_chain_has_no_fork_under_parallel_writers(cast):
     at_once(*[lambda: [record_audit(actor=None, verb="test.act", now=utc_now()) for _ in range(5)]] * 4)
     rows = list(AuditEvent.objects.order_by("seq").values_list("seq", "prev_hash", "hash"))
     assert len(rows) == before + 20
-    assert all(b[0] == a[0] + 1 and b[1] == a[2] for a, b in zip(rows, rows[1:], strict=False))
+    assert all(b[0] == a[0] + 1 and b[1] == a[2] for a, b in pairwise(rows))
 
 
 def test_the_restricted_role_may_run_the_whole_cycle(cast):

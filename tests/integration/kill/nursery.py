@@ -96,7 +96,9 @@ def settle(order: dict[str, str]) -> list[str]:
     from jobs.models import Attempt
 
     job = order["job"]
-    _tick_until(lambda: _job(job).archived_at is not None and not Attempt.objects.filter(job=job, closed=False).exists())
+    _tick_until(
+        lambda: _job(job).archived_at is not None and not Attempt.objects.filter(job=job, closed=False).exists()
+    )
     return [_job(job).state, _job(job).reason]
 
 

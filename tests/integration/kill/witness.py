@@ -1,16 +1,16 @@
 """A witness of what really ran: it reads /proc and believes neither the portal's rows nor its records."""
 
+import os
 import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
-
-import psutil
+from pathlib import Path
 
 EVERY_SECONDS = 0.1
 Member = tuple[str, str]
 """Attempt and index."""
-Identity = tuple[int, float]
-"""Process number and start time: never reused."""
+Identity = tuple[int, int]
+"""Process number and start time in clock ticks since boot: never reused."""
 
 
 @dataclass
@@ -49,8 +49,8 @@ class Witness:
         """The programs alive now."""
         alive: defaultdict[str, set[str]] = defaultdict(set)
         now: set[Identity] = set()
-        for process in psutil.process_iter():
-            mark = self._mark(process)
+        for pid in (entry for entry in os.listdir("/proc") if entry.isdigit()):
+            mark = self._mark(Path("/proc", pid))
             if mark is None:
                 continue
             job, attempt, index, identity = mark
@@ -60,14 +60,16 @@ class Witness:
         self.doubled |= {job for job, attempts in alive.items() if len(attempts) > 1}
         return now
 
-    def _mark(self, process: psutil.Process) -> tuple[str, str, str, Identity] | None:
+    def _mark(self, process: Path) -> tuple[str, str, str, Identity] | None:
         try:
-            if not process.cmdline()[-1:] or not process.cmdline()[-1].endswith(self.program):
+            if not (process / "cmdline").read_bytes().rstrip(b"\0").endswith(self.program.encode()):
                 return None
-            environment = process.environ()
-            identity = (process.pid, process.create_time())
-        except psutil.Error:
+            pairs = (item.partition(b"=") for item in (process / "environ").read_bytes().split(b"\0"))
+            mark = {name.decode(): value.decode() for name, _, value in pairs if name.startswith(b"PORTAL_")}
+            state, *rest = (process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
             return None
-        if "PORTAL_ATTEMPT_ID" not in environment or process.status() == psutil.STATUS_ZOMBIE:
+        if "PORTAL_ATTEMPT_ID" not in mark or state in "ZX":
             return None
-        return environment["PORTAL_JOB_ID"], environment["PORTAL_ATTEMPT_ID"], environment["PORTAL_INDEX"], identity
+        identity = (int(process.name), int(rest[18]))
+        return mark["PORTAL_JOB_ID"], mark["PORTAL_ATTEMPT_ID"], mark["PORTAL_INDEX"], identity

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from tests.unit.shipped.programs import Job
 
 ROWS, FEATURES, STEPS = 3_000, 4, 300

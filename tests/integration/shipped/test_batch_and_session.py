@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from tests.unit.shipped.programs import Job
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.unit.shipped.conftest import FEATURES, ROWS, STEPS
 from tests.unit.shipped.programs import Job
 

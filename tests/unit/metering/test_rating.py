@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ def test_pieces_add_up_to_the_whole_to_the_millisecond(start, length, boundaries
     rates = [a_rate(a, b) for a, b in zip(edges[::2], edges[1::2], strict=False)]
     pieces = list(cut(at(start), at(start + length), rates, boundaries))
     assert sum(p.ms for p in pieces) == length
-    assert all(a.end == b.start for a, b in zip(pieces, pieces[1:], strict=False))
+    assert all(a.end == b.start for a, b in pairwise(pieces))
     for piece in pieces:
         inside = [r for r in rates if r.start <= piece.start and (r.end is None or piece.end <= r.end)]
         assert piece.rate is (inside[0] if inside else None)
@@ -62,7 +63,7 @@ def test_phases_cover_the_allocation_without_gap_or_overlap(bound, started, stop
         assert sum((right - left for _, left, right in spans), timedelta()) == timedelta()
         return
     assert spans[0][1] == bound and spans[-1][2] == released
-    assert all(a[2] == b[1] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[2] == b[1] for a, b in pairwise(spans))
 
 
 def test_phases_of_an_allocation_still_held_are_none():

@@ -1,6 +1,6 @@
 """The catalogue of reasons is complete: constants, sentences in both languages, facts and documentation."""
 
-import ast
+import gettext
 import re
 from pathlib import Path
 
@@ -8,15 +8,14 @@ import pytest
 
 from jobs.reasons import FACTS, Fact, Kind, Reason
 
-FRAGMENT = Path(__file__).parents[3] / "locale" / "fragments" / "reasons.po"
+CATALOGUE = Path(__file__).parents[3] / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.mo"
 NAMES = re.compile(r"\{(\w+)\}")
 
 
 def translations() -> dict[str, str]:
-    """msgid to msgstr of the fragment."""
-    strings = re.findall(r'^(msgid|msgstr) (".*")$', FRAGMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    pairs = zip(strings[::2], strings[1::2], strict=True)
-    return {ast.literal_eval(msgid): ast.literal_eval(msgstr) for (_, msgid), (_, msgstr) in pairs}
+    """msgid to Chinese, of the catalogue that is shipped."""
+    with CATALOGUE.open("rb") as file:
+        return {k: v for k, v in gettext.GNUTranslations(file)._catalog.items() if isinstance(k, str)}
 
 
 @pytest.mark.parametrize("reason", Reason)

@@ -68,9 +68,7 @@ def _problems() -> Iterator[str]:
     path = catalogue()
     before = path.read_bytes()
     try:
-        call_command(
-            "makemessages", locale=[LOCALE], ignore_patterns=[".venv", "tests"], no_obsolete=True, verbosity=0
-        )
+        call_command("makemessages", locale=[LOCALE], ignore_patterns=[".venv", "tests"], no_obsolete=True, verbosity=0)
         wanted = read_po(path.read_text(encoding="utf-8"))
     finally:
         path.write_bytes(before)

@@ -9,6 +9,8 @@ from tenants.services.verify_audit import verify_audit
 
 
 class Command(BaseCommand):
+    """`manage.py verify-audit [--last N]`."""
+
     help = __doc__
     requires_system_checks: list[str] = []
 
