@@ -49,10 +49,6 @@ def test_every_sentence_has_a_translation_with_the_same_placeholders(reason: Rea
     assert set(NAMES.findall(chinese)) - {"u"} == reason.placeholders - {"u"}
 
 
-def test_no_translation_is_left_over() -> None:
-    assert translations().keys() == {reason.message for reason in Reason}
-
-
 def test_no_fact_is_declared_that_no_reason_uses() -> None:
     assert set().union(*(reason.placeholders for reason in Reason)) == FACTS.keys()
 
