@@ -16,6 +16,8 @@ from resources.drivers.base import EndCause, Phase, SeenMember, SeenWorkload
 
 LOST_AFTER_PASSES = 2
 """Complete lists without a workload before it counts as gone (trust.md: two lists)."""
+APPLY_AGAIN_AFTER = timedelta(seconds=5)
+"""A claimed start not up by then is asked for again: whoever asked first may have died half-way."""
 READY_TIMEOUT = timedelta(minutes=5)
 """How long a claimed start may stay without a running member."""
 STOP_MARGIN = timedelta(seconds=30)
@@ -78,10 +80,14 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Still under way; `to` is RUNNING when it is up, None when only times or members changed."""
+    """Still under way; `to` is RUNNING when it is up, None when only times or members changed.
+
+    With `apply` the driver is asked once more to make the workload exist, whole.
+    """
 
     times: Times
     to: JobState | None = None
+    apply: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,7 @@ def _decide_starting(view: View, seen: SeenWorkload, times: Times, now: datetime
         facts = {"ready": len(up), "pods": view.members, "wait": _ms(now - view.claimed_at)}
         to = JobState.QUEUED if view.attempts_left > 0 else JobState.FAILED
         return Stop(to, Reason.READY_TIMEOUT, facts)
-    return Progress(times)
+    return Progress(times, apply=now - view.claimed_at > APPLY_AGAIN_AFTER)
 
 
 def _past_limit(view: View, times: Times, now: datetime) -> bool:

@@ -12,6 +12,7 @@ from jobs.reasons import BY_VALUE, FACTS, Fact, Reason
 from portal.lib import units
 from portal.lib.clock import from_ms
 from portal.lib.errors import fill
+from portal.lib.localised import listed
 
 UNIT_OF_RESOURCE: dict[str, units.Unit] = {
     "device": "devices",
@@ -59,7 +60,7 @@ def lines_text(lines: Any) -> str:
         unit = UNIT_OF_RESOURCE.get(str(resource), "count")
         text = units.amount_text(int(value), unit)
         shown.append(_("{amount} of {name}").format(amount=text, name=name) if unit == "devices" else text)
-    return _join(shown)
+    return listed(shown)
 
 
 def _show(kind: Fact, value: Any, facts: Mapping[str, Any], now: datetime) -> str:
@@ -77,7 +78,7 @@ def _show_time(kind: Fact, moment: datetime, now: datetime) -> str:
 
 
 def _causes_text(causes: Any) -> str:
-    return _join([f"{name or ''} {_cause_word(str(cause))} ({count})".strip() for name, cause, count in causes])
+    return listed([f"{name or ''} {_cause_word(str(cause))} ({count})".strip() for name, cause, count in causes])
 
 
 def _cause_word(value: Any) -> str:
@@ -99,10 +100,6 @@ def _cause_word(value: Any) -> str:
     return words.get(str(value), str(value))
 
 
-def _join(items: list[str]) -> str:
-    return pgettext("between list items", ", ").join(items)
-
-
 def _unit_amount(facts: Mapping[str, Any]) -> int:
     for name in ("need", "max", "nominal", "free"):
         if isinstance(facts.get(name), int):
@@ -117,7 +114,7 @@ def _whole(facts: Mapping[str, Any]) -> int:
 _PLAIN: dict[Fact, Callable[[Any], str]] = {
     Fact.COUNT: lambda value: units.number(int(value)),
     Fact.SPAN: lambda value: units.duration_text(int(value)),
-    Fact.NAMES: lambda value: _join([str(item) for item in value]) or "–",
+    Fact.NAMES: lambda value: listed([str(item) for item in value]) or "–",
     Fact.LINES: lines_text,
     Fact.CAUSES: _causes_text,
 }

@@ -14,7 +14,9 @@ from django.utils.translation import gettext_lazy as _
 from guardian.shortcuts import assign_perm, get_objects_for_user, remove_perm
 
 from portal.lib.errors import Denied, NotFound
+from portal.lib.localised import listed
 from tenants.models import Membership, Project, Team, User
+from tenants.role_words import ROLE_WORDS
 from tenants.roles import GRANTS, Role, codename, roles_with
 
 M = TypeVar("M", bound=Model)
@@ -116,7 +118,7 @@ def require(user: Actor, permission: str, target: Model) -> None:
         _("This action needs role {role} in {scope}. Request it from {contact}."),
         facts={
             "permission": permission,
-            "role": ", ".join(roles_with(permission)[:2]),
+            "role": listed(ROLE_WORDS[role] for role in roles_with(permission)[:2]),
             "scope": str(scope),
             "contact": contact_for(scope),
             "scope_type": type(scope).__name__.lower(),
@@ -170,7 +172,7 @@ def contact_for(scope: Model) -> str:
         | Q(team__path__in=paths, role__in=[Role.LEAD, Role.PLATFORM_ADMIN]),
         user__is_active=True,
     ).select_related("user")
-    return ", ".join(sorted({str(row.user) for row in rows})[:3])
+    return listed(sorted({str(row.user) for row in rows})[:3])
 
 
 def write_role(membership: Membership, scope: Model) -> None:

@@ -18,6 +18,7 @@ from metering.selectors.open_use import open_pieces, sum_of
 from metering.selectors.usage import Scope, use_by_class
 from metering.selectors.windows import Window
 from portal.lib.display import ProofLevel
+from portal.lib.localised import listed
 
 _LEVELS = ("objects", "capacity", "devices")
 _RETURNED = ("quota", "queue_slot", "temporary_files")
@@ -46,7 +47,7 @@ def verdict_of(preview: Preview, now: datetime) -> dict[str, Any]:
     decision = preview.decision
     shown = {"size": size_of(preview.job), "price_micro_hour": preview.price_micro_hour, "nodes": preview.nodes}
     if isinstance(decision, Admit):
-        nodes = ", ".join(preview.nodes)
+        nodes = listed(preview.nodes)
         say = _("Starts now in pool {pool} on {nodes}.").format(pool=decision.pool, nodes=nodes)
         return shown | {
             "verdict": Verdict.NOW, "reason": "Admitted", "sentence": say, "facts": {}, "pool_key": decision.pool

@@ -15,6 +15,7 @@ from jobs.states import JobState
 from portal.lib import units
 from portal.lib.clock import from_ms
 from portal.lib.display import Fact, Tone
+from portal.lib.localised import listed
 
 _TONES: dict[Kind, Tone] = {
     Kind.WAIT: "wait",
@@ -115,7 +116,7 @@ def _retry(job: Job) -> str:
 def _ends(attempt: Attempt | None) -> list[Fact]:
     if attempt is None:
         return []
-    facts = [Fact(_("Node"), ", ".join(sorted({str(m["node"]) for m in attempt.placement})))]
+    facts = [Fact(_("Node"), listed(sorted({str(m["node"]) for m in attempt.placement})))]
     if attempt.exit_code is not None:
         facts.append(Fact(_("Exit code"), str(attempt.exit_code)))
     return facts

@@ -114,6 +114,8 @@ def _act(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, action: Ac
             Attempt.objects.filter(pk=attempt.pk).update(missing_passes=attempt.missing_passes + 1)
         case Progress():
             note_progress(attempt=attempt, seen=seen, action=action, now=now)
+            if action.apply:
+                _apply(driver, attempt, now)
         case End():
             end_attempt(attempt=attempt, seen=seen, action=action, now=now)
         case None:
@@ -128,8 +130,14 @@ def _start(driver: Driver, attempt: Attempt, now: datetime) -> None:
         if not transition(job=job, to=JobState.STARTING, reason=Reason.START_REQUESTED, facts=facts, now=now):
             return
         failpoint("jobs.reconcile.after_claim")
-    if job.state != JobState.STARTING:
-        return
+    if job.state == JobState.STARTING and _apply(driver, attempt, now):
+        failpoint("jobs.reconcile.after_apply")
+        enqueue("jobs.reconcile_cluster", str(attempt.cluster_id))
+
+
+def _apply(driver: Driver, attempt: Attempt, now: datetime) -> bool:
+    """False when the cluster refused the workload, and the job has failed."""
+    job = attempt.job
     try:
         driver.apply(workload_of(job, attempt))
     except WorkloadRejected as error:
@@ -143,9 +151,8 @@ def _start(driver: Driver, attempt: Attempt, now: datetime) -> None:
             now=now,
             attempt=attempt,
         )
-        return
-    failpoint("jobs.reconcile.after_apply")
-    enqueue("jobs.reconcile_cluster", str(attempt.cluster_id))
+        return False
+    return True
 
 
 def _stop(driver: Driver, attempt: Attempt, action: Stop, now: datetime) -> None:

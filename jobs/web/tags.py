@@ -46,7 +46,7 @@ PHASES: dict[str, str | Promise] = {
 KINDS: dict[str, str | Promise] = {
     "dataset": gettext_lazy("Data set"),
     "checkpoint": gettext_lazy("Checkpoint"),
-    "model": gettext_lazy("Model"),
+    "model": pgettext_lazy("artifact", "Model"),
     "result": gettext_lazy("Result"),
     "log": gettext_lazy("Log"),
 }

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from jobs.models import Job
 from jobs.scheduler.decision import Admit, Expire, Never, Wait
@@ -16,6 +17,7 @@ from portal.lib import units
 from portal.lib.clock import utc_now
 from portal.lib.display import Fact, VerdictCard
 from portal.lib.errors import DomainError
+from portal.lib.localised import listed
 from resources.selectors.catalogue import class_looks
 
 CURRENCY = "points"
@@ -27,7 +29,7 @@ def card_of_preview(preview: Preview, now: datetime) -> VerdictCard:
     facts = _facts(preview)
     price = _price(preview)
     if isinstance(decision, Admit):
-        say = _("Starts now in pool {pool} on {nodes}.").format(pool=preview.pool, nodes=", ".join(preview.nodes))
+        say = _("Starts now in pool {pool} on {nodes}.").format(pool=preview.pool, nodes=listed(preview.nodes))
         return VerdictCard("now", say, aside=price, facts=facts)
     told = facts_of(decision)
     say = sentence(decision.why.reason, told, now)
@@ -42,7 +44,10 @@ def card_of_error(error: DomainError, form: NewJobForm) -> VerdictCard:
     """What is refused before any scheduling: the form's fields to correct, or the reason and its numbers."""
     if error.facts.get("verdict") == "never":
         return VerdictCard("never", sentence(error.reason, error.facts, utc_now()))
-    fields = [Fact(form.label(field.field) or _("Request"), field.text()) for field in error.fields]
+    fields = [
+        Fact(form.label(field.field) or pgettext("what a job asks for", "Request"), field.text())
+        for field in error.fields
+    ]
     return VerdictCard("unknown", error.text(), facts=fields)
 
 

@@ -1,9 +1,9 @@
-"""Names kept in both languages as data ({"en": …, "zh-hans": …}) and shown in the active one."""
+"""Names kept in both languages as data ({"en": …, "zh-hans": …}) and shown in the active one; lists of words."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.utils.translation import get_language
+from django.utils.translation import get_language, pgettext
 
 
 def localised(names: Mapping[str, Any] | str, fallback: str = "") -> str:
@@ -15,3 +15,8 @@ def localised(names: Mapping[str, Any] | str, fallback: str = "") -> str:
         if names.get(key):
             return str(names[key])
     return str(next(iter(names.values()), "") or fallback)
+
+
+def listed(items: Iterable[object]) -> str:
+    """The items as one text, with the active language's sign between them."""
+    return pgettext("between list items", ", ").join(str(item) for item in items)

@@ -8,8 +8,9 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import get_language
 
 from portal.lib import clock
-from portal.web.nav import ROLE_WORDS, Item, main_role, nav_for
+from portal.web.nav import Item, main_role, nav_for
 from tenants import access
+from tenants.role_words import ROLE_WORDS
 from tenants.roles import Role
 
 # What the switch offers, in its own words; it is the one text that is never translated.

@@ -36,7 +36,6 @@ from metering.shapes import sums_of
 from portal.lib.clock import utc_now
 from portal.lib.display import Link
 from portal.lib.signin import signed_in
-from portal.web.nav import ROLE_WORDS
 from portal.web.states import look
 from resources.models import Cluster
 from resources.selectors.catalogue import ClassLooks, class_looks, kind_of_resource
@@ -45,6 +44,7 @@ from resources.selectors.freshness import is_stale
 from resources.shapes import pool_rows
 from tenants import access
 from tenants.models import Project, User
+from tenants.role_words import ROLE_WORDS
 from tenants.roles import Role
 from tenants.selectors.audit import audit_visible_to, denials_since
 from tenants.selectors.people import member_counts, members_below, projects_led_by, whom_to_ask

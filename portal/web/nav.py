@@ -88,15 +88,3 @@ def _url(name: str) -> str:
         return reverse(name)
     except NoReverseMatch:
         return ""
-
-
-ROLE_WORDS: dict[Role, str | Promise] = {
-    Role.PLATFORM_ADMIN: _("Platform administrator"),
-    Role.POOL_ADMIN: _("Pool administrator"),
-    Role.AUDITOR: _("Auditor"),
-    Role.MANAGER: _("Manager"),
-    Role.LEAD: _("Team lead"),
-    Role.OWNER: _("Project owner"),
-    Role.MEMBER: _("Project member"),
-    Role.VIEWER: _("Viewer"),
-}

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.lib.errors import Invalid
 from tenants import access
 from tenants.models import Membership, Project, Team, User
+from tenants.role_words import ROLE_WORDS
 from tenants.roles import SCOPES, Role, Scope
 from tenants.services.record_audit import record_audit
 
@@ -25,7 +26,7 @@ def grant_role(*, actor: User | None, user: User, role: Role, scope: Model, now:
         raise Invalid(
             "RoleNotForScope",
             _("Role {role} is not held in {scope}."),
-            facts={"role": role.value, "scope": str(scope)},
+            facts={"role": str(ROLE_WORDS[role]), "scope": str(scope)},
         )
     membership, created = Membership.objects.get_or_create(
         user=user, role=role.value, **_columns(scope), defaults={"created_at": now}

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 import uuid
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -100,24 +99,33 @@ def test_twenty_kills_of_random_children_lose_no_job_and_start_none_twice(home: 
                 _kill_and_heal(stack, victim)
         _await_archived(stack)
     assert len(flow.jobs) >= KILLS and len(set(flow.jobs.values())) == len(flow.jobs)
-    _nothing_lost_or_doubled(stack, set(flow.jobs.values()), witness)
+    _nothing_lost_or_doubled(stack, dict.fromkeys(flow.jobs.values(), "SUCCEEDED"), witness)
     assert flow.refusals, "no kill was ever noticed: the flow was too slow to prove anything"
 
 
-def test_a_running_job_outlives_a_killed_supervisor_and_is_adopted_by_the_next_up(home: Home) -> None:
+def test_running_jobs_outlive_a_killed_supervisor_and_are_adopted_by_the_next_up(home: Home) -> None:
     before = home.stack
     with Witness("batch.py") as witness:
-        job = _researcher(before).submit("run-operation", name="outlives", **SMALL | {"params-duration": "15s"})
-        assert job
-        until(lambda: _state(before, job) == "RUNNING", within=30, what="the job does not run")
-        [program] = witness.look()
+        researcher = _researcher(before)
+        long = researcher.submit(
+            "run-operation", name="outlives", **SMALL | {"params-duration": "10m", "time_limit": "1h"}
+        )
+        short = researcher.submit("run-operation", name="ends unseen", **SMALL | {"params-duration": "3s"})
+        assert long and short
+        until(lambda: {_state(before, job) for job in (long, short)} == {"RUNNING"}, within=30, what="not running")
+        programs = witness.look()
         before.kill()
         until(lambda: not _portal_processes(before), within=20, what="processes of the portal are left")
-        assert witness.look() == {program}, "the job lives on"
+        until(lambda: len(witness.look()) == 1, within=20, what="the short job goes on, and ends")
         home.stack = start_stack(before.state.root)
-        assert witness.look() == {program}, "the job was not touched by the start"
+        [survivor] = witness.look()
+        assert survivor in programs, "the job was not touched by the start"
+        until(lambda: _state(home.stack, short) == "SUCCEEDED", within=30, what="an end nobody saw is not read")
+        assert _state(home.stack, long) == "RUNNING"
+        assert _researcher(home.stack).post(f"/jobs/{long}/cancel").status == 302
         _await_archived(home.stack)
-    _nothing_lost_or_doubled(home.stack, {job}, witness)
+        assert witness.look() == set()
+    _nothing_lost_or_doubled(home.stack, {short: "SUCCEEDED", long: "CANCELLED"}, witness)
 
 
 def _researcher(stack: Stack) -> WebClient:
@@ -153,10 +161,9 @@ def _await_archived(stack: Stack) -> None:
         time.sleep(0.2)
 
 
-def _nothing_lost_or_doubled(stack: Stack, jobs: set[str], witness: Witness) -> None:
+def _nothing_lost_or_doubled(stack: Stack, jobs: dict[str, str], witness: Witness) -> None:
     stored = {row["id"]: row["state"] for row in disk.rows(stack, "SELECT id::text, state FROM jobs_job")}
-    assert jobs <= stored.keys(), "a job whose submit was answered is gone"
-    assert {stored[job] for job in jobs} == {"SUCCEEDED"}, Counter(stored.values())
+    assert {job: stored.get(job) for job in jobs} == jobs, "a job whose submit was answered is gone, or ended otherwise"
     attempts = disk.rows(stack, "SELECT id::text, job_id::text AS job, workload_name FROM jobs_attempt")
     ours = [row for row in attempts if row["job"] in jobs]
     assert sorted(row["job"] for row in ours) == sorted(jobs), "each job was tried once"
@@ -164,7 +171,8 @@ def _nothing_lost_or_doubled(stack: Stack, jobs: set[str], witness: Witness) -> 
     assert not witness.doubled
     for row in ours:
         log = disk.artifact(stack, row["job"], "member-0.log").read_text(encoding="utf-8")
-        assert log.count("pass=1 ") == 1 and log.count("done passes=") == 1, log
+        ends = 1 if jobs[row["job"]] == "SUCCEEDED" else 0
+        assert (log.count("pass=1 "), log.count("done passes=")) == (1, ends), log
     assert disk.rows(stack, "SELECT state FROM jobs_allocation WHERE state <> 'RELEASED'") == []
     assert list((stack.state.root / "local" / "jobs").iterdir()) == [], "the driver has forgotten them all"
     assert _verify_audit(stack) == 0

@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib import clock, units
 from portal.lib.display import BarRow, Fact, Link, ProofLevel, RailStage, Step, Tone, VerdictCard
+from portal.lib.localised import listed
 from portal.web import bars, fields, states
 from portal.web.icons import icon_svg
 
@@ -372,6 +373,12 @@ def html_lang() -> str:
     """The page's language as HTML spells it: en, zh-Hans."""
     head, _dash, script = (get_language() or "en").partition("-")
     return f"{head}-{script.title()}" if script else head
+
+
+@register.filter(name="listed")
+def listed_filter(items: Iterable[Any]) -> str:
+    """Items as one text, with the language's own sign between them."""
+    return listed(items)
 
 
 @register.filter

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from portal.lib.text import gettext_noop
+
 from . import launch
 from .launcher import records
 from .launcher.syscalls import can_shut_out_abstract_sockets
@@ -18,16 +20,16 @@ from .view import HOME, base_view, bind
 _LOOK: Final = "import os, sys; sys.exit(any(os.path.exists(path) for path in sys.argv[1:]))"
 _MEMORY = 512 << 20
 
-ISOLATED = (
+ISOLATED = gettext_noop(
     "Jobs run in namespaces of their own and see nothing of the portal or of each other; "
     "they share this machine's network."
 )
-SHARED_SOCKETS = (
+SHARED_SOCKETS = gettext_noop(
     "Jobs run in namespaces of their own and see nothing of the portal or of each other; "
     "they share this machine's network and its abstract sockets."
 )
-NOT_ISOLATED = "This machine does not allow jobs to be isolated: only shipped programs run here."
-SWITCHED_OFF = "Isolation is switched off: only shipped programs run here."
+NOT_ISOLATED = gettext_noop("This machine does not allow jobs to be isolated: only shipped programs run here.")
+SWITCHED_OFF = gettext_noop("Isolation is switched off: only shipped programs run here.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from portal.web.nav import BY_ROLE, MOST, ROLE_WORDS, main_role, nav_for
+from portal.web.nav import BY_ROLE, MOST, main_role, nav_for
+from tenants.role_words import ROLE_WORDS
 from tenants.roles import Role
 
 
