@@ -27,11 +27,11 @@ def jobs_visible_to(user: Actor) -> QuerySet[Job]:
 
 
 def jobs_matching(
-    user: Actor, *, group: str = "", text: str = "", mine: bool = False, task_type: str = ""
+    user: Actor, *, group: str = "", text: str = "", mine: bool = False, task_type: str = "", project: str = ""
 ) -> QuerySet[Job]:
-    """Visible jobs narrowed by state group, free text in the name, the user's own, and task type."""
+    """Visible jobs narrowed by state group, free text in the name, the user's own, task type, and project slug."""
     rows = jobs_visible_to(user)
-    if "\0" in text:
+    if "\0" in text + project:
         return rows.none()  # no name holds one, and the database refuses to look
     if group in GROUPS:
         rows = rows.filter(state__in=[s.value for s in GROUPS[group]])
@@ -41,6 +41,8 @@ def jobs_matching(
         rows = rows.filter(submitter=user.pk)
     if task_type:
         rows = rows.filter(task_type=task_type)
+    if project:
+        rows = rows.filter(project__slug=project)
     return rows
 
 

@@ -26,14 +26,17 @@ def job_list(request: HttpRequest) -> HttpResponse:
     """Visible jobs, newest first, filtered by state group, text and "mine"."""
     group, text = request.GET.get("state", ""), request.GET.get("q", "").strip()[:200]
     mine = request.GET.get("mine") == "1"
-    rows = jobs_matching(request.user, group=group, text=text, mine=mine)
+    project = request.GET.get("project", "")[:63]
+    rows = jobs_matching(request.user, group=group, text=text, mine=mine, project=project)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     now = utc_now()
     context = {
         "page": page,
         "rows": [(job, sentence(job.reason, job.facts, now)) for job in page],
-        "links": _links(group_counts(request.user), group, text, mine),
-        "filtered": bool(group or text or mine),
+        "links": _links(
+            group_counts(request.user), {"state": group, "q": text, "mine": mine and "1", "project": project}
+        ),
+        "filtered": bool(group or text or mine or project),
         "text": text,
         "now": now,
     }
@@ -66,7 +69,8 @@ def _service(job: Job, now: datetime) -> dict[str, object]:
     }
 
 
-def _links(counts: dict[str, int], group: str, text: str, mine: bool) -> list[Link]:
+def _links(counts: dict[str, int], given: dict[str, object]) -> list[Link]:
+    """Chips that set or take off one filter and keep the others; counts are of all that may be seen."""
     words = {
         "waiting": _("Waiting"),
         "active": _("Active"),
@@ -75,12 +79,14 @@ def _links(counts: dict[str, int], group: str, text: str, mine: bool) -> list[Li
         "cancelled": _("Cancelled"),
     }
 
-    def url(state: str, own: bool) -> str:
-        query = {"state": state, "q": text, "mine": "1" if own else ""}
-        return "?" + urlencode({name: value for name, value in query.items() if value})
+    def url(**changes: str) -> str:
+        return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
 
-    links = [Link(_("Mine"), url(group, not mine), current=mine)]
+    links = [Link(_("Mine"), url(mine="" if given["mine"] else "1"), current=bool(given["mine"]))]
+    for name in ("project", "q"):
+        if given[name]:
+            links.append(Link(str(given[name]), url(**{name: ""}), current=True))
     return links + [
-        Link(word, url("" if group == key else key, mine), count=counts[key], current=group == key)
+        Link(word, url(state="" if given["state"] == key else key), count=counts[key], current=given["state"] == key)
         for key, word in words.items()
     ]

@@ -10,9 +10,9 @@ from django.db.models import Exists, OuterRef
 from jobs.models import Allocation, AllocationLine
 from jobs.states import AllocationState
 from metering.models import LedgerEntry, MeteredAllocation, Period, Segment
-from metering.rating import Piece, Rate, amount, cut, months_between, phases
+from metering.rating import Piece, amount, cut, months_between, phases
+from metering.selectors.rates import rates_by_axis
 from portal.lib.locks import try_session_lock
-from resources.selectors.rates import UNIT_OF, rates_between
 
 BATCH = 500
 _SPACE = uuid.UUID("6f1f2a52-3f0d-5d58-9c0b-1d7b3a6f7c10")
@@ -57,7 +57,7 @@ def _enter(allocation: Allocation, now: datetime) -> None:
     if not spans:
         return
     start, end = spans[0][1], spans[-1][2]
-    rates = _rates(start, end)
+    rates = rates_by_axis(start, end)
     periods = list(Period.objects.filter(start__lt=end, end__gt=start))
     edges = [*months_between(start, end), *(m for p in periods for m in (p.start, p.end))]
     segments: list[Segment] = []
@@ -71,22 +71,6 @@ def _enter(allocation: Allocation, now: datetime) -> None:
                 entries.append(_entry(segment, piece, periods, now))
     Segment.objects.bulk_create(segments, ignore_conflicts=True)
     LedgerEntry.objects.bulk_create(entries, ignore_conflicts=True)
-
-
-def _rates(start: datetime, end: datetime) -> dict[tuple[str, str], list[Rate]]:
-    found: dict[tuple[str, str], list[Rate]] = {}
-    for row in rates_between(start, end):
-        rate = Rate(
-            key=str(row.pk),
-            start=row.valid_from,
-            end=row.valid_to,
-            price_micro=row.price_micro,
-            weight_micro=row.weight_micro,
-            currency=row.currency,
-            per=UNIT_OF[row.resource],
-        )
-        found.setdefault((row.class_key, row.resource), []).append(rate)
-    return found
 
 
 def _segment(allocation: Allocation, line: AllocationLine, phase: str, piece: Piece, now: datetime) -> Segment:

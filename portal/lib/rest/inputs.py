@@ -107,10 +107,10 @@ def _unknown(name: str) -> FieldError:
 # --- ready-made fields --------------------------------------------------------------------------------
 
 
-def text(maximum: int, *, required: bool = False, help_text: str = "") -> Given:
+def text(maximum: int, *, help_text: str = "") -> Given:
     """One line of free text."""
     schema = {"type": "string", "maxLength": maximum}
-    return Given(lambda raw: clean_line(raw, maximum=maximum), schema, required=required, help_text=help_text)
+    return Given(lambda raw: clean_line(raw, maximum=maximum), schema, help_text=help_text)
 
 
 def key(*, required: bool = False, help_text: str = "") -> Given:

@@ -256,7 +256,7 @@ def verdict(card: VerdictCard, dock: bool = False, live: bool = True) -> dict[st
 
 
 @register.inclusion_tag("ui/call.html")
-def call(
+def top_card(
     tone: Tone,
     say: Text,
     more: Text = "",

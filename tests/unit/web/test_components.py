@@ -152,7 +152,7 @@ def test_the_verdict_is_a_word_and_a_sentence(language: str, draw: Draw, word: s
 def test_a_step_that_changes_something_is_sent_as_a_form(language: str, draw: Draw) -> None:
     steps = [Step("Stop it", "now", url="/stop", action="Stop", post=True), Step("See", url="/see", action="See")]
     html = draw(
-        "{% call 'wait' 'Waiting.' steps=steps dials=dials %}",
+        "{% top_card 'wait' 'Waiting.' steps=steps dials=dials %}",
         steps=steps,
         dials=[Fact("needed", "16", "cards", short=True)],
     )
