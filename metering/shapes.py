@@ -74,7 +74,11 @@ def split(parts: Sequence[int], per: int) -> tuple[str, list[str]]:
     missing = int(sum(steps)) - sum(shown)
     for place in sorted(range(len(parts)), key=lambda n: shown[n] - steps[n])[:missing]:
         shown[place] += 1
-    texts = [units.number(Fraction(step, 10**places), places) for step in shown]
+    texts = [
+        # Something was used: never shown as nothing.
+        units.number(Fraction(step, 10**places), places) if step or not part else f"< {Decimal(1).scaleb(-places)}"
+        for step, part in zip(shown, parts, strict=True)
+    ]
     return units.number(Fraction(sum(shown), 10**places), places), texts
 
 

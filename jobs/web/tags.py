@@ -115,7 +115,7 @@ def hours_word(unit: units.Unit) -> str:
 @register.simple_tag
 def phase_hours(use: ClassUse, phase: str) -> str:
     """Resource-hours of one phase, without the word."""
-    return units.hours(use.by_phase[phase], use.unit)
+    return use.hours(phase)
 
 
 @register.simple_tag

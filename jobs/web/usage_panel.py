@@ -7,8 +7,10 @@ from typing import Any
 from jobs.models import Allocation, Job
 from jobs.sentences import UNIT_OF_RESOURCE
 from metering.rating import phases
+from metering.shapes import split
 from portal.lib.units import Unit, milliseconds
 from resources.models import ResourceClass
+from resources.selectors.rates import UNIT_OF
 
 PHASES = ("startup", "running", "release_lag")
 
@@ -20,12 +22,20 @@ class ClassUse:
     key: str
     kind: str
     unit: Unit
+    per: int
     by_phase: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
 
     @property
-    def total(self) -> int:
-        """Over all phases: the allocated amount."""
-        return sum(self.by_phase.values())
+    def total(self) -> str:
+        """Resource-hours over all phases."""
+        return self._shown()[0]
+
+    def hours(self, phase: str) -> str:
+        """Resource-hours of one phase; the phases add up as shown."""
+        return self._shown()[1][PHASES.index(phase)]
+
+    def _shown(self) -> tuple[str, list[str]]:
+        return split([self.by_phase[phase] for phase in PHASES], self.per)
 
 
 @dataclass(slots=True)
@@ -87,4 +97,5 @@ def _empty(line: Any, kinds: dict[str, str]) -> ClassUse:
         key=line.class_key,
         kind=kinds.get(line.class_key, ""),
         unit=UNIT_OF_RESOURCE.get(line.resource, "count"),
+        per=UNIT_OF.get(line.resource, 1),
     )

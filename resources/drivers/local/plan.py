@@ -165,11 +165,9 @@ def _view(
     scratch: Path,
 ) -> Record:
     view = base_view(site, granted.exposure.libraries)
-    binds = view["binds"]
-    binds += [
-        bind(f"{scratch}/work", places.scratch, writable=True),
-        bind(f"{scratch}/tmp", "/tmp", writable=True),
-    ]
+    # Its own /tmp comes first: the Python environment may lie below the machine's, and is then shown in it.
+    binds = view["binds"] = [bind(f"{scratch}/tmp", "/tmp", writable=True), *view["binds"]]
+    binds.append(bind(f"{scratch}/work", places.scratch, writable=True))
     if places.output:
         binds.append(bind(checked.output, places.output, writable=True))
     if places.checkpoint:

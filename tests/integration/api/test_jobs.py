@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from jobs.models import Artifact, IdempotencyKey, Job
 from jobs.reasons import Reason
@@ -195,9 +196,11 @@ def test_use_is_open_until_it_is_in_the_ledger_and_never_in_both(member: Api, en
 
 def test_a_sentence_comes_in_the_language_of_the_request(cast: Cast, member: Api) -> None:
     job = make.make_job(cast.alpha, cast.member, state=JobState.RUNNING, reason=Reason.RUNNING, facts={"nodes": 2})
-    assert member.get(f"/jobs/{job.pk}").json()["sentence"] == "Running on 2 nodes."
-    response = member.get(f"/jobs/{job.pk}", **{"Accept-Language": "zh-CN"})
-    assert response["Content-Language"] == "zh-hans" and response.json()["facts"] == {"nodes": 2}
+    for accepted, language in (("en", "en"), ("zh-CN", "zh-hans")):
+        response = member.get(f"/jobs/{job.pk}", **{"Accept-Language": accepted})
+        with translation.override(language):
+            assert response.json()["sentence"] == sentence(job.reason, job.facts, NOW)
+        assert response["Content-Language"] == language and response.json()["facts"] == {"nodes": 2}
 
 
 def test_a_history_is_read_in_order_page_by_page(member: Api, ended: Job) -> None:

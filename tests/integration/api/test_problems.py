@@ -143,6 +143,8 @@ def test_wrong_fields_are_all_named_at_once(member: Api, wanted: dict[str, Any])
 def test_a_problem_is_translated_by_the_accepted_language(member: Api, language: str) -> None:
     response = member.get("/jobs", {"limit": "0"}, **{"Accept-Language": language})
     assert response.status_code == 422 and response["Content-Language"] == "zh-hans"
+    body = response.json()
+    assert body["title"] == "部分输入未被接受" and body["fields"][0]["detail"] == "请填写 1 到 200 之间的整数。"
 
 
 def test_the_saved_language_of_a_person_does_not_overrule_what_the_client_accepts(cast: Cast) -> None:

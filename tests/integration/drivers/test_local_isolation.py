@@ -240,3 +240,22 @@ def test_nothing_starts_while_the_portal_listens_beyond_loopback(plain: LocalHar
 def test_the_probe_is_remembered(isolated: LocalHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Prober, "_try", lambda self, mode: "asked again")
     assert isolated.driver().capability().isolation
+
+
+def test_a_python_environment_below_the_machines_tmp_is_shown_in_the_jobs_own_tmp(isolated, tmp_path_factory):
+    """A checkout may lie anywhere: also below /tmp, of which a job has its own."""
+    home = tmp_path_factory.mktemp("checkout") / "env"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "python").symlink_to(sys.executable)
+    state = tmp_path_factory.mktemp("state")
+    harness = LocalHarness(state, python=home / "bin" / "python")
+    try:
+        inside = f"{home}/bin/python -c 'print(1)' && ls /tmp"
+        workload = harness.workload(inside)
+        driver = harness.driver()
+        members = run_to_end(driver, workload)
+        log, _ = driver.logs(workload.name, member=0, offset=0, limit=10_000)
+        assert members[0].phase is Phase.SUCCEEDED, log
+        assert b"1\n" in log and state.name.encode() not in log
+    finally:
+        harness.end_everything()

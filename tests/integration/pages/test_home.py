@@ -172,7 +172,7 @@ def test_a_lead_sees_projects_with_counts_members_and_this_months_usage(cast, as
     projects = panel(page, "projects")
     assert "Alpha" in projects
     assert "Beta" not in projects
-    assert re.findall(r'state=(\w+)&amp;q=Alpha">(\d+)<', projects) == [("active", "1"), ("waiting", "2")]
+    assert re.findall(r'state=(\w+)&amp;project=alpha">(\d+)<', projects) == [("active", "1"), ("waiting", "2")]
     assert "2.00 points" in projects
     members = panel(page, "members")
     for name in ("Owner", "Member", "Viewer", "Lead"):
