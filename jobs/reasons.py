@@ -290,6 +290,8 @@ class Reason(StrEnum):
     NOT_RELEASED = "NotReleased", "", _R, _PLATFORM, \
         N_("Waiting to see {what} free again, {age} since the end."), \
         "The job ended; what it held is not yet seen free."
+    ARCHIVED = "Archived", "", _R, _PLATFORM, N_("Archived; files kept: {files}."), \
+        "Logs and outputs are kept with their digests."
     RELEASE_NOT_OBSERVED = "ReleaseNotObserved", "", _R, _PLATFORM, \
         N_("{level}: not observed on cluster {cluster} ({detail})."), \
         "A level of the release proof cannot be seen."

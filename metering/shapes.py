@@ -76,7 +76,7 @@ def split(parts: Sequence[int], per: int) -> tuple[str, list[str]]:
         shown[place] += 1
     texts = [
         # Something was used: never shown as nothing.
-        units.number(Fraction(step, 10**places), places) if step or not part else f"< {Decimal(1).scaleb(-places)}"
+        units.number(Fraction(step, 10**places), places) if step or not part else f"< {Decimal(1).scaleb(-places):f}"
         for step, part in zip(shown, parts, strict=True)
     ]
     return units.number(Fraction(sum(shown), 10**places), places), texts

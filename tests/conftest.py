@@ -1,9 +1,13 @@
 """What holds for every test."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 from django.db.backends.postgresql.operations import DatabaseOperations
+
+# Browser tests leave an event loop in the thread that later tests of the same process use the database from.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
 @pytest.fixture(autouse=True, scope="session")

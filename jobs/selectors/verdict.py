@@ -24,10 +24,13 @@ class Preview:
     nodes: tuple[str, ...] = ()
 
 
-def judge(job: Job, now: datetime) -> Preview:
-    """The decision about an unsaved job behind everyone who waits; writes nothing."""
+def judge(job: Job, now: datetime, *, alone: bool = False) -> Preview:
+    """The decision about an unsaved job behind everyone who waits; writes nothing.
+
+    `alone` leaves the others out: enough to know whether it could ever start, whatever the length of the queue.
+    """
     job.pk = job.pk or uuid.uuid4()
-    snapshot = load_snapshot(now=now)
+    snapshot = load_snapshot(now=now, waiting=() if alone else None)
     candidate = waiting_job(job)
     decision = evaluate_one(snapshot, Rules(), candidate)
     names = {host.key: host.name for host in snapshot.hosts}

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from jobs import storage
 from jobs.models import Artifact, Attempt, Job
+from jobs.reasons import Reason
 from jobs.services.record_event import record_event
 from portal.lib.failpoints import failpoint
 from resources.drivers.base import Driver
@@ -53,8 +54,8 @@ def _archive_job(attempt: Attempt, now: datetime, *, kept: int, note: str) -> No
     if Attempt.objects.filter(job=job, number__gt=attempt.number).exists():
         return
     if Job.objects.filter(pk=job.pk, archived_at__isnull=True).update(archived_at=now, archive_note=note):
-        facts = {"artifacts": kept, "note": note}
-        record_event(job=job, at=now, now=now, kind="archive", reason="Archived", facts=facts, attempt=attempt)
+        facts = {"files": kept, "note": note}
+        record_event(job=job, at=now, now=now, kind="archive", reason=Reason.ARCHIVED, facts=facts, attempt=attempt)
 
 
 def _logs(driver: Driver, attempt: Attempt, now: datetime) -> list[Artifact]:

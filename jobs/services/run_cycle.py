@@ -11,8 +11,9 @@ from typing import Any
 from django.db import transaction
 
 from jobs.models import Cycle, Job
+from jobs.reasons import Reason
 from jobs.scheduler.cycle import cycle
-from jobs.scheduler.decision import Admit, Decision, Expire, Never, Wait
+from jobs.scheduler.decision import Admit, Decision, Expire
 from jobs.scheduler.rules import Rules
 from jobs.selectors.explanations import facts_of
 from jobs.selectors.snapshot import load_snapshot
@@ -74,39 +75,35 @@ def _apply_admit(decision: Admit, now: datetime, cycle_id: uuid.UUID) -> bool:
 
 
 def _explain(decisions: Iterable[Decision], now: datetime, cycle_id: uuid.UUID) -> int:
-    """Leave reason and numbers on every job that did not start; how many of them changed."""
+    """Leave reason and numbers on every job that did not start; how many got another reason or other numbers.
+
+    Place and estimate of every job move with each that joins the queue: that is no event, and one statement.
+    """
     waiting = {d.job: d for d in decisions if not isinstance(d, Admit)}
-    changed = 0
+    changed, moved_on = 0, []
     for job in Job.objects.filter(pk__in=waiting, state=JobState.QUEUED):
         decision = waiting[str(job.pk)]
+        reason, facts = decision.why.reason, facts_of(decision)
         if isinstance(decision, Expire):
-            transition(
-                job=job,
-                to=JobState.FAILED,
-                reason=decision.why.reason,
-                facts=facts_of(decision),
-                now=now,
-                cycle_id=cycle_id,
-            )
+            transition(job=job, to=JobState.FAILED, reason=reason, facts=facts, now=now, cycle_id=cycle_id)
             changed += 1
-        else:
-            changed += _note(job, decision, now, cycle_id)
+        elif job.reason != reason or _material(job.facts) != _material(facts):
+            changed += _note(job, reason, facts, now, cycle_id)
+        elif job.facts != facts:
+            job.facts = facts
+            moved_on.append(job)
+    Job.objects.filter(state=JobState.QUEUED).bulk_update(moved_on, ["facts"], batch_size=500)
     return changed
 
 
-def _note(job: Job, decision: Wait | Never, now: datetime, cycle_id: uuid.UUID) -> int:
-    """1 when the reason or its numbers changed (an event), else 0; position and estimate move without an event."""
-    reason, facts = decision.why.reason, facts_of(decision)
-    if job.reason == reason and job.facts == facts:
-        return 0
-    told = job.reason != reason or _material(job.facts) != _material(facts)
-    with transaction.atomic():
-        moved = Job.objects.filter(pk=job.pk, state=JobState.QUEUED, generation=job.generation).update(
-            reason=reason, facts=facts, **({"reason_at": now} if told else {})
-        )
-        if moved and told:
-            record_event(job=job, at=now, now=now, kind="reason", reason=reason, facts=facts, cycle_id=cycle_id)
-    return int(bool(moved and told))
+@transaction.atomic
+def _note(job: Job, reason: Reason, facts: dict[str, Any], now: datetime, cycle_id: uuid.UUID) -> int:
+    """1 when the job still waits and was told, else 0."""
+    still = Job.objects.filter(pk=job.pk, state=JobState.QUEUED, generation=job.generation)
+    moved = still.update(reason=reason, facts=facts, reason_at=now)
+    if moved:
+        record_event(job=job, at=now, now=now, kind="reason", reason=reason, facts=facts, cycle_id=cycle_id)
+    return moved
 
 
 def _material(facts: dict[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def submit_job(
     if known is not None:
         return known
     job = build_job(actor=actor, project=project, version=version, request=request, now=now)
-    decision = judge(job, now).decision
+    decision = judge(job, now, alone=True).decision
     if isinstance(decision, Never):
         reason = decision.why.reason
         raise Invalid(reason.value, _(reason.message), facts={**decision.why.facts, "verdict": "never"})

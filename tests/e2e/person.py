@@ -169,7 +169,7 @@ def person(browser: Browser, base_url: str, **options: object) -> Iterator[Perso
     try:
         someone = Person(context.new_page(), base_url)
         yield someone
-        assert someone.complaints.lines == []
+        assert someone.complaints.lines == [], someone.complaints.lines
     finally:
         context.close()
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.shipped.programs import Job
+
+from tests.integration.shipped.programs import Job
 
 ROWS, FEATURES, STEPS = 3_000, 4, 300
 

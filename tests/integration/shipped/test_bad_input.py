@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.shipped.programs import Ended, Job
 
 from jobs.shipped.catalogue import PROGRAMS
+from tests.integration.shipped.programs import Ended, Job
 
 
 def _fails(ended: Ended, code: int, reason: str) -> None:

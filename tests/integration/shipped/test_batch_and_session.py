@@ -5,7 +5,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.unit.shipped.programs import Job
+
+from tests.integration.shipped.programs import Job
 
 
 @pytest.mark.parametrize("operation", ["word-count", "sha256-sum", "matrix-multiply"])

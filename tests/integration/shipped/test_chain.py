@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.shipped.conftest import FEATURES, ROWS, STEPS
-from tests.unit.shipped.programs import Job
+
+from tests.integration.shipped.conftest import FEATURES, ROWS, STEPS
+from tests.integration.shipped.programs import Job
 
 
 def _rows(dataset: Path, split: str) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.shipped.programs import Attempt, Job
 
 from tests.data import hostile
+from tests.integration.shipped.programs import Attempt, Job
 
 TOKEN = "tok-démo-令牌"  # not ASCII: its bytes are compared
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()

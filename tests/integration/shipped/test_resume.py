@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.shipped.programs import Job
+
+from tests.integration.shipped.programs import Job
 
 GIVEN: dict[str, Any] = {"steps": 4_000, "checkpoint_every": 200, "keep_checkpoints": 2, "hidden_units": 16}
 

@@ -13,7 +13,8 @@ parts = st.lists(st.integers(0, 10**15), min_size=1, max_size=5)
 
 
 def number(text: str) -> Decimal:
-    return Decimal(text.replace(",", ""))
+    """What is less than a step is shown as such, and counts for nothing in the sum that is shown."""
+    return Decimal(0) if text.startswith("<") else Decimal(text.replace(",", ""))
 
 
 def test_a_third_three_times_is_shown_so_that_it_makes_one():
@@ -24,6 +25,7 @@ def test_a_third_three_times_is_shown_so_that_it_makes_one():
 
 def test_a_short_use_is_not_shown_as_zero():
     assert split([42_000 * 1_000, 0, 0], 42_000) == ("0.0002", ["0.0002", "0", "0"])
+    assert split([42_000 * 1_000, 1, 0], 42_000) == ("0.0002", ["0.0002", "< 0.0001", "0"])
 
 
 @given(parts, st.sampled_from([42_000, 1_000, 1 << 30]))
