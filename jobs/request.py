@@ -93,11 +93,20 @@ def check_request(
         name=read("name", lambda raw: clean_name(raw, maximum=NAME_LENGTH), request.name, _title(spec)),
         params=params.values,
         size=size,
-        time_limit_ms=read("time_limit", _span(limit), request.time_limit, limit["default"]) if limit else None,
+        time_limit_ms=_limit(spec, params.values, read("time_limit", _span(limit), request.time_limit, None))
+        if limit
+        else None,
         max_wait_ms=read("max_wait", _span({"minimum": 0, "maximum": LONGEST_WAIT_MS}), request.max_wait, None),
         errors=tuple(errors),
         param_errors=params.errors,
     )
+
+
+def _limit(spec: Mapping[str, Any], params: Mapping[str, Any], given: int | None) -> int:
+    """The limit asked for, else the default; a session ends no later than its time to live."""
+    live = params.get("time_to_live") if spec["end_rule"] == "time_to_live" else None
+    limits = [ms for ms in (given, live) if ms is not None]
+    return int(min(limits, default=spec["time_limit_ms"]["default"]))
 
 
 def _title(spec: Mapping[str, Any]) -> str:

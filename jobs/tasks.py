@@ -1,26 +1,35 @@
 """Celery's way into jobs: load by id, call the service."""
 
+import time
+
 from celery import shared_task
 
 from jobs.services.archive_unstarted import archive_unstarted
 from jobs.services.reconcile_cluster import reconcile_cluster
 from jobs.services.run_cycle import run_cycle
 from portal.lib.clock import utc_now
+from portal.lib.queue import begun
 from resources.models import Cluster
+
+WAITS, WAIT_SECONDS = 40, 0.05
 
 
 @shared_task(name="jobs.run_cycle")
 def run_cycle_task() -> None:
     """One pass of the scheduler."""
+    begun("jobs.run_cycle")
     run_cycle(now=utc_now())
 
 
 @shared_task(name="jobs.reconcile_cluster")
 def reconcile_cluster_task(cluster_id: str) -> None:
-    """One pass over one cluster."""
+    """One pass over one cluster. Another under way may have looked before this was asked for: it is waited for."""
+    begun("jobs.reconcile_cluster", cluster_id)
     cluster = Cluster.objects.filter(pk=cluster_id).first()
-    if cluster is not None:
-        reconcile_cluster(cluster=cluster, now=utc_now())
+    for _wait in range(WAITS):
+        if cluster is None or reconcile_cluster(cluster=cluster, now=utc_now()) is not None:
+            return
+        time.sleep(WAIT_SECONDS)
 
 
 @shared_task(name="jobs.reconcile_all")

@@ -104,4 +104,4 @@ def _choices(kind: str, project: Project) -> list[Choice]:
         sources = DataSource.objects.filter(Q(project=project) | Q(team__in=teams))
         return [Choice(str(s.pk), s.name) for s in sources]
     rows = Artifact.objects.filter(project=project, kind=kind, deleted_at__isnull=True).select_related("job")[:200]
-    return [Choice(str(a.pk), f"{a.name} · {a.job.name} · {a.created_at:%m-%d %H:%M}") for a in rows]
+    return [Choice(str(a.pk), f"{a.name} · {a.job.name} {a.job.ref} · {a.created_at:%m-%d %H:%M}") for a in rows]

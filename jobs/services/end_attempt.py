@@ -1,6 +1,7 @@
 """An attempt is over on its cluster: move the job to where that leads, with the times seen there."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -22,8 +23,12 @@ def end_attempt(*, attempt: Attempt, seen: SeenWorkload | None, action: End, now
     attempt.exit_code = action.exit_code
     attempt.save(update_fields=["exit_code"])
     moment = action.times.stopped_at or now
+    # The end that a stop was asked for keeps what was said then: by whom, for whom, at which limit.
+    said = job.facts if job.reason == action.reason else {}
     for state, reason, at in _way(JobState(job.state), action, now):
-        facts = {**action.facts, "i": attempt.number + 1} if reason == action.reason else _running_facts(attempt)
+        facts = _running_facts(attempt)
+        if reason == action.reason:
+            facts = {**said, **action.facts, "i": attempt.number + 1}
         last = state is action.to
         moved = transition(
             job=job,
@@ -43,7 +48,7 @@ def end_attempt(*, attempt: Attempt, seen: SeenWorkload | None, action: End, now
     return True
 
 
-def _running_facts(attempt: Attempt) -> dict[str, int]:
+def _running_facts(attempt: Attempt) -> dict[str, Any]:
     return {"nodes": len({member["node"] for member in attempt.placement})}
 
 

@@ -28,15 +28,15 @@ from resources.selectors.drivers import driver_for
 log = logging.getLogger(__name__)
 
 
-def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int:
-    """How many attempts were looked at; 0 also when another pass is under way or the cluster does not answer.
+def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int | None:
+    """How many attempts were looked at, 0 also when the cluster does not answer; None: another pass is under way.
 
     Level-triggered and idempotent: it may be killed between any two lines and repeated. A workload of ours that no
     row knows is left alone: it is not proved to be nobody's.
     """
     with try_session_lock(f"reconcile:{cluster.pk}") as held:
         if not held:
-            return 0
+            return None
         attempts = list(_open_attempts(cluster))
         if not attempts:
             return 0

@@ -50,7 +50,7 @@ class SizeForm(forms.Form):
         spec = version.spec
         if spec["members"]["maximum"] == spec["members"]["minimum"]:
             del self.fields["members"]
-        if not spec["time_limit_ms"]:
+        if not spec["time_limit_ms"] or spec["end_rule"] == "time_to_live":
             del self.fields["time_limit"]
         classes = list(device_classes()) if spec["devices"]["maximum"] else []
         if classes:

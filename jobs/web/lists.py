@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from jobs.models import Job
 from jobs.selectors.jobs import group_counts, jobs_matching
+from jobs.selectors.templates import submittable_projects
 from jobs.sentences import sentence
 from portal.lib.clock import utc_now
 from portal.lib.display import Link
@@ -38,6 +39,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
         ),
         "filtered": bool(group or text or mine or project),
         "text": text,
+        "may_submit": submittable_projects(request.user).exists(),
         "now": now,
     }
     return render(request, "jobs/list.html", context)

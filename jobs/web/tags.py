@@ -10,10 +10,11 @@ from django.template import Context
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext, gettext_lazy, pgettext_lazy
 
-from jobs.models import Attempt, Job
+from jobs.models import Artifact, Attempt, Job
 from jobs.params.param import Kind as ParamKind
 from jobs.params.param import Param
 from jobs.params.values import to_text
+from jobs.selectors.files import kept_file
 from jobs.sentences import UNIT_OF_RESOURCE
 from jobs.web.usage_panel import ClassUse
 from portal.lib import units
@@ -151,6 +152,12 @@ def ready_members(members: Sequence[Mapping[str, Any]]) -> int:
 def in_language(names: Mapping[str, Any]) -> str:
     """A name kept in both languages, in the active one."""
     return localised(names)
+
+
+@register.filter
+def downloadable(artifact: Artifact) -> bool:
+    """Whether it is one file that is still kept."""
+    return kept_file(artifact) is not None
 
 
 @register.filter

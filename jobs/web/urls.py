@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from jobs.web import actions, detail, lists, logs, submit, templates
+from jobs.web import actions, detail, files, lists, logs, submit, templates
 
 urlpatterns: list[URLPattern] = [
     path("templates", templates.template_list, name="template_list"),
@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<uuid:key>/stream", detail.stream, name="job_stream"),
     path("jobs/<uuid:key>/log", logs.tail, name="job_log"),
     path("jobs/<uuid:key>/log/download", logs.download, name="job_log_download"),
+    path("jobs/<uuid:key>/files/<uuid:artifact>", files.download, name="job_file"),
     path("jobs/<uuid:key>/cancel", actions.cancel, name="job_cancel"),
     path("projects/<uuid:key>/service-token", actions.new_token, name="service_token"),
 ]

@@ -37,7 +37,7 @@ def card_of_preview(preview: Preview, now: datetime) -> VerdictCard:
         when = estimate_text(told, now)
         return VerdictCard("wait", f"{say} {when}".strip(), aside=price, facts=[*_place(decision), *facts])
     assert isinstance(decision, Never | Expire)
-    return VerdictCard("never", say, aside=price, facts=facts)
+    return VerdictCard("never", say)
 
 
 def card_of_error(error: DomainError, form: NewJobForm) -> VerdictCard:

@@ -59,5 +59,9 @@ def _servers(command: str) -> AbstractContextManager[dict[str, str]]:
         return nullcontext(running.environment)
     if running:
         raise EmbeddedError(f"Servers are just starting on {state.root}; try again in a moment.")
+    if not state.is_prepared:
+        raise EmbeddedError(
+            f"There is no portal in {state.root} yet: run ./dev up first, or name its folder in PORTAL_STATE_DIR."
+        )
     warn(f"no portal runs on {state.root}; starting its servers for this command")
     return running_servers(state, os.environ)

@@ -28,6 +28,11 @@ class StateFolder:
         return self.root / "pg"
 
     @property
+    def is_prepared(self) -> bool:
+        """Whether a first start has made its database here."""
+        return self.postgres.exists()
+
+    @property
     def valkey(self) -> Path:
         """The append-only file of the broker and cache."""
         return self.root / "valkey"

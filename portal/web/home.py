@@ -172,7 +172,7 @@ def _work(user: User, now: datetime) -> dict[str, Any]:
         "jobs": _job_rows([*unfinished, *ended], looks, now),
         "cells": [_cell(use, looks, pools) for use in cells[:CELLS_SHOWN]],
         "cell_count": len(cells),
-        "events": [(e, look(e.new or e.kind), sentence(e.reason, e.facts, now)) for e in events],
+        "events": [(e, look(e.new or e.reason), sentence(e.reason, e.facts, now)) for e in events],
         "templates": [t for t in templates_visible_to(user)[:8] if t.newest],  # type: ignore[attr-defined]
     }
 

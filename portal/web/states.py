@@ -79,6 +79,7 @@ LOOKS: dict[str, Look] = {
     "now": Look("running", "ok", pgettext_lazy("verdict", "NOW")),
     "wait": Look("queued", "wait", pgettext_lazy("verdict", "WAIT")),
     "never": Look("never", "bad", pgettext_lazy("verdict", "NEVER")),
+    "undecided": Look("unknown", "off", pgettext_lazy("verdict", "OPEN")),
     # audit results
     "allowed": Look("done", "off", _("Allowed")),
     "denied": Look("never", "warn", _("Denied")),

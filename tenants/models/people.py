@@ -77,6 +77,7 @@ class Project(models.Model):
     held_reason = models.CharField(max_length=60, blank=True)
     # Digest of the token a caller of this project's services must show; the token itself is shown once.
     service_token_sha256 = models.CharField(max_length=64, blank=True)
+    service_token_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

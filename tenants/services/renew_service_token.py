@@ -17,6 +17,7 @@ def renew_service_token(*, actor: User | None, project: Project, now: datetime) 
     if actor is not None:
         access.require(actor, "project.change", project)
     token = f"arm_{secrets.token_urlsafe(32)}"
-    Project.objects.filter(pk=project.pk).update(service_token_sha256=sha256(token.encode()).hexdigest())
+    digest = sha256(token.encode()).hexdigest()
+    Project.objects.filter(pk=project.pk).update(service_token_sha256=digest, service_token_at=now)
     record_audit(actor=actor, verb="service_token.renewed", target=project, now=now)
     return token

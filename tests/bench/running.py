@@ -1,12 +1,14 @@
 """A portal to measure: started for one bench, with its demo data and somebody signed in, and ended with it."""
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from portal.embedded.stack import Stack, start_stack
 from portal.embedded.temporary import temporary_state
+from portal.embedded.terminal import tell
 from tests.e2e import disk
 from tests.e2e.person import until
 from tests.e2e.web_client import WebClient
@@ -34,6 +36,7 @@ class Portal:
 @contextmanager
 def running_portal() -> Iterator[Portal]:
     """In a temporary state folder. Jobs outlive a portal, so whoever starts some must see them end."""
+    tell(f"machine: {os.cpu_count()} CPUs, load average {os.getloadavg()[0]:.1f} before the start")
     with temporary_state() as state:
         stack = start_stack(state.root)
         try:

@@ -8,13 +8,14 @@ Nothing here is computed from the permission table. A route without a row fails.
 import json
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from jobs.models import Attempt, TemplateVersion
+from jobs.models import Artifact, Attempt, Job, TemplateVersion
 from jobs.services.publish_shipped_templates import publish_shipped_templates
 from tests import builders as make
 from tests.cast import cast, cast_rows
@@ -44,6 +45,7 @@ PAGES: dict[tuple[str, str], tuple[str, str]] = {
     ("job_stream", "GET"): ("+4++++++4L", "+4++44444L"),
     ("job_log", "GET"): ("+4++++++4L", "+4++44444L"),
     ("job_log_download", "GET"): ("+4++++++4L", "+4++44444L"),
+    ("job_file", "GET"): ("+4++++++4L", "+4++44444L"),
     ("job_cancel", "POST"): ("+433+++34L", "+43344444L"),
     ("service_token", "POST"): ("+433++334L", "+43344444L"),
     ("my_usage", "GET"): ("+++++++++L", ""),
@@ -108,6 +110,7 @@ class Objects:
 
     project: uuid.UUID
     job: uuid.UUID
+    file: uuid.UUID
     node: uuid.UUID
     pool: str
 
@@ -125,9 +128,20 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
         placement = [{"index": 0, "node": node.name, "cpu": 1_000, "memory": 0}]
         Attempt.objects.filter(pk=held.attempt_id).update(placement=placement)
     return {
-        "own": Objects(cast.alpha.pk, own.pk, cast.node.pk, "shared"),
-        "other": Objects(cast.beta.pk, other.pk, far.pk, "other"),
+        "own": Objects(cast.alpha.pk, own.pk, a_file(own, tmp_path), cast.node.pk, "shared"),
+        "other": Objects(cast.beta.pk, other.pk, a_file(other, tmp_path), far.pk, "other"),
     }
+
+
+def a_file(job: Job, state: Path) -> uuid.UUID:
+    """A kept result of the job."""
+    path = state / "data" / job.id.hex / "result.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    row = Artifact(project=job.project, job=job, attempt=job.attempts.get(), name="result", kind="result")
+    row.location, row.bytes, row.sha256, row.created_at = str(path), 2, "0" * 64, make.NOW
+    row.save()
+    return row.pk
 
 
 def call(client: Client, route: str, method: str, objects: Objects) -> str:
@@ -144,6 +158,7 @@ def call(client: Client, route: str, method: str, objects: Objects) -> str:
         "api_service_token": {"key": objects.project},
         "api_project": {"key": objects.project},
         "api_token": {"key": uuid.uuid4()},
+        "job_file": {"key": objects.job, "artifact": objects.file},
     }.get(route, {"key": objects.job} if "job_" in route or route == "api_job" else {})
     if route in ("job_list", "api_jobs", "api_job_preview"):
         arguments = {}

@@ -248,7 +248,7 @@ def verdict(card: VerdictCard, dock: bool = False, live: bool = True) -> dict[st
     tones = {"now": "now", "wait": "wait", "never": "never"}
     return {
         "card": card,
-        "look": states.look(card.word),
+        "look": states.look(card.word if card.word in tones else "undecided"),
         "css": tones.get(card.word, "off"),
         "dock": dock,
         "live": live,

@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from django.urls import reverse
 
 from jobs.models import Allocation, Artifact, Attempt, Job, JobEvent, ReleaseRecord
 from jobs.services.cancel_job import cancel_job
@@ -44,7 +45,7 @@ def test_release_is_proved_on_three_levels_by_reading_the_machine(machine):
     assert Allocation.objects.get(attempt__job=job).state == AllocationState.RELEASED
 
 
-def test_outputs_and_logs_are_kept_with_digests_of_the_real_bytes(machine):
+def test_outputs_and_logs_are_kept_with_digests_of_the_real_bytes(machine, client):
     job = machine.submit(params=SHORT)
     machine.settle(job)
     rows = list(Artifact.objects.filter(job=job))
@@ -52,6 +53,9 @@ def test_outputs_and_logs_are_kept_with_digests_of_the_real_bytes(machine):
     for row in rows:
         data = Path(row.location).read_bytes()
         assert (row.bytes, row.sha256) == (len(data), sha256(data).hexdigest())
+        client.force_login(machine.member)
+        answer = client.get(reverse("job_file", args=[job.pk, row.pk]))
+        assert b"".join(answer.streaming_content) == data and "attachment" in answer["Content-Disposition"]
 
 
 def test_usage_is_entered_once_and_adds_up_to_the_millisecond(machine):
@@ -133,6 +137,7 @@ def test_a_running_job_is_cancelled_by_seeing_it_gone(machine):
     assert Allocation.objects.get(attempt__job=job).state == AllocationState.BOUND
     machine.settle(job)
     assert job.state == JobState.CANCELLED and job.reason == "CancelledByUser"
+    assert job.facts["who"] == str(machine.member)
     assert Allocation.objects.get(attempt__job=job).state == AllocationState.RELEASED
 
 
