@@ -34,7 +34,7 @@ def within(root: Path, relative: str) -> Path | None:
     candidate = root / relative
     try:
         resolved = candidate.resolve(strict=True)
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError, ValueError):  # ValueError: a NUL or half a surrogate pair in the name
         return None
     inside = resolved.is_relative_to(root.resolve()) and not candidate.is_symlink()
     return resolved if inside else None

@@ -1,5 +1,6 @@
 """Celery's way into jobs: load by id, call the service."""
 
+import logging
 import time
 
 from celery import shared_task
@@ -11,6 +12,7 @@ from portal.lib.clock import utc_now
 from portal.lib.queue import begun
 from resources.models import Cluster
 
+log = logging.getLogger(__name__)
 WAITS, WAIT_SECONDS = 40, 0.05
 
 
@@ -36,5 +38,8 @@ def reconcile_cluster_task(cluster_id: str) -> None:
 def reconcile_all_task() -> None:
     """One pass over every cluster that is not detached; then the jobs that never reached one."""
     for cluster in Cluster.objects.exclude(state=Cluster.State.DETACHED):
-        reconcile_cluster(cluster=cluster, now=utc_now())
+        try:
+            reconcile_cluster(cluster=cluster, now=utc_now())
+        except Exception:
+            log.exception("cluster %s: this pass failed, the others go on", cluster.key)
     archive_unstarted(now=utc_now())

@@ -269,4 +269,5 @@ LOGGING = {
 }
 SILENCED_SYSTEM_CHECKS: list[str] = []
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+FILE_UPLOAD_HANDLERS = ["portal.lib.uploads.NoUploads"]
 PRODUCT_NAME = _("Armillary")

@@ -1,5 +1,6 @@
 """How often a sign-in may be tried for one user name from one address."""
 
+import unicodedata
 from typing import Final
 
 from portal.lib.limits import Limit
@@ -8,5 +9,6 @@ LIMIT: Final = Limit("sign_in", most=5, seconds=15 * 60)
 
 
 def key_of(username: str, address: str) -> str:
-    """What is counted together: upper and lower case of a name are one."""
-    return f"{username.casefold()}|{address}"
+    """What is counted together: every spelling that the sign-in form takes for the same name."""
+    name = unicodedata.normalize("NFKC", username).strip().casefold()
+    return f"{name}|{address}"

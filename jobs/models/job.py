@@ -36,7 +36,7 @@ class Job(models.Model):
     # [{"key": …, "pod_sets": [{"name": …, "count": n, "lines": [[class, resource, amount], …]}]}]
     alternatives = models.JSONField(default=list)
     inputs = models.JSONField(default=list, blank=True)  # [{"variable": …, "artifact": id}]
-    pool_keys = models.JSONField(default=list)
+    pool_keys = models.JSONField(default=list)  # chosen by the user; none: any the project is granted
     runtime_key = models.CharField(max_length=63, blank=True)
     gang = models.BooleanField(default=True)
     priority_class = models.CharField(max_length=20)

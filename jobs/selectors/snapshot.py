@@ -1,7 +1,8 @@
 """The database as the scheduler's Snapshot: a handful of queries, whatever the number of rows."""
 
+import uuid
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +23,7 @@ from tenants.models import Grant, Project, QuotaCell, Team
 def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.Snapshot:
     """All facts of one cycle at `now`. `waiting` replaces the queued jobs (preview adds its candidate)."""
     jobs = queued_jobs() if waiting is None else waiting
+    pools = granted_pools()
     return s.Snapshot.of(
         at_ms=to_ms(now),
         classes=_classes(),
@@ -34,7 +36,7 @@ def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.S
         tenants=_tenants(),
         cells=_cells(),
         grants=_grants(),
-        waiting=tuple(waiting_job(job) for job in jobs),
+        waiting=tuple(waiting_job(job, pools) for job in jobs),
         holdings=_holdings(),
     )
 
@@ -44,12 +46,27 @@ def queued_jobs() -> Iterable[Job]:
     return Job.objects.filter(state=JobState.QUEUED).order_by("submitted_at", "id")
 
 
-def waiting_job(job: Job) -> s.WaitingJob:
-    """A job in the scheduler's words; works on one that is not saved (preview)."""
+def granted_pools() -> dict[uuid.UUID, tuple[str, ...]]:
+    """Project -> keys of the pools that any grant of it or of a team above it names; the cycle judges their times."""
+    of_team: dict[str, set[str]] = defaultdict(set)
+    of_project: dict[uuid.UUID, set[str]] = defaultdict(set)
+    for team, project, pool in Grant.objects.values_list("team_id", "project_id", "pool_key"):
+        (of_team[team.hex] if team else of_project[project]).add(pool)
+    return {
+        key: tuple(sorted(of_project[key].union(*(of_team[part] for part in path.split(".") if part in of_team))))
+        for key, path in Project.objects.values_list("pk", "team__path")
+    }
+
+
+def waiting_job(job: Job, pools: Mapping[uuid.UUID, tuple[str, ...]]) -> s.WaitingJob:
+    """A job in the scheduler's words; works on one that is not saved (preview).
+
+    A job that chose no pool may run in any its project is granted now, not when it was submitted.
+    """
     return s.WaitingJob(
         key=str(job.pk),
         tenant=str(job.project_id),
-        pools=tuple(job.pool_keys),
+        pools=tuple(job.pool_keys) or pools.get(job.project_id, ()),
         alternatives=tuple(alternative(a) for a in job.alternatives),
         submitted_ms=to_ms(job.submitted_at),
         priority_class=s.PriorityClass(job.priority_class),

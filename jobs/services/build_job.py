@@ -18,7 +18,6 @@ from resources.drivers.base import WHOLE_DEVICE
 from resources.models import Runtime
 from tenants import access
 from tenants.models import Project, User
-from tenants.selectors.grants import granted_pool_keys
 
 
 def build_job(*, actor: User, project: Project, version: TemplateVersion, request: JobRequest, now: datetime) -> Job:
@@ -34,7 +33,6 @@ def build_job(*, actor: User, project: Project, version: TemplateVersion, reques
         device_classes=set(device_classes().values_list("key", flat=True)),
     )
     _refuse(checked)
-    pools = granted_pool_keys(project, now)
     path = PATHS[spec["task_type"]]
     return Job(
         project=project,
@@ -48,7 +46,6 @@ def build_job(*, actor: User, project: Project, version: TemplateVersion, reques
         params=dict(checked.params),
         alternatives=_alternatives(checked.size),
         inputs=_inputs(spec["inputs"], checked.params),
-        pool_keys=pools,
         runtime_key=_runtime(checked.size),
         gang=spec["gang"],
         priority_class=path.priority_class,

@@ -36,6 +36,10 @@ def cancel_job(*, actor: User, job: Job, now: datetime) -> Job:
                 )
             if _try(actor, job, now):
                 break
+        else:
+            raise Conflict(
+                "JobMoved", _("The job moved meanwhile. Look again and decide anew."), facts={"job": job.name}
+            )
         record_audit(actor=actor, verb="job.cancelled", target=job, after={"state": job.state}, now=now)
     return job
 

@@ -67,6 +67,8 @@ def _guarded(step: Callable[[], None], attempt: Attempt) -> None:
         step()
     except DriverUnavailable as error:
         log.warning("attempt %s: %s", attempt.workload_name, error.detail)
+    except Exception:
+        log.exception("attempt %s: this pass failed, the next one tries again", attempt.workload_name)
 
 
 def _step(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observation: Observation, now: datetime) -> None:

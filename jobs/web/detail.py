@@ -101,7 +101,7 @@ def _overview(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[s
 def _log(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
     count = len(attempt.placement) if attempt else sum(pods["count"] for pods in job.alternatives[0]["pod_sets"])
     raw = request.GET.get("member", "0")
-    member = int(raw) if raw.isascii() and raw.isdigit() and int(raw[:6]) < count else 0
+    member = int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= 6 and int(raw) < count else 0
     part = tail_or_empty(attempt, member) if attempt else LogPart("", 0, job.is_final)
     query = f"?member={member}"
     return {

@@ -40,6 +40,9 @@ DECLARE
   child text := format('%s_%s', parent, to_char(first, 'YYYYMM'));
 BEGIN
   IF to_regclass(child) IS NOT NULL THEN RETURN; END IF;
+  IF month NOT BETWEEN now()::date - 3660 AND now()::date + 3660 THEN
+    RAISE EXCEPTION 'not a month of our time: %', month;
+  END IF;
   IF parent NOT IN ('tenants_auditevent', 'jobs_jobevent', 'metering_segment', 'metering_ledgerentry') THEN
     RAISE EXCEPTION 'not a partitioned table: %', parent;
   END IF;
@@ -101,7 +104,9 @@ def _rebuild(table: str, column: str, editor: BaseDatabaseSchemaEditor) -> None:
     for definition in indexes:
         execute(definition.replace(" ON ONLY ", " ON "), None)
     execute(f'CREATE TABLE "{table}_default" PARTITION OF "{table}" DEFAULT', None)
-    execute(f'GRANT SELECT, INSERT, UPDATE, DELETE ON "{table}" TO portal_app', None)
+    # Whatever grows by the month is only ever added to.
+    execute(f'REVOKE ALL ON "{table}" FROM portal_app', None)
+    execute(f'GRANT SELECT, INSERT ON "{table}" TO portal_app', None)
     execute(f'REVOKE ALL ON "{table}_default" FROM portal_app', None)
     ensure_partitions(utc_now(), tables=(table,))
 

@@ -14,6 +14,7 @@ CREATE TRIGGER audit_no_change BEFORE UPDATE OR DELETE ON tenants_auditevent
 CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON tenants_auditevent
   FOR EACH STATEMENT EXECUTE FUNCTION audit_append_only();
 REVOKE UPDATE, DELETE, TRUNCATE ON tenants_auditevent FROM portal_app;
+REVOKE INSERT, UPDATE, DELETE ON django_migrations, django_content_type, auth_permission FROM portal_app;
 """
 
 

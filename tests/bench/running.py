@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from portal.embedded.stack import Stack, start_stack
 from portal.embedded.temporary import temporary_state
 from portal.embedded.terminal import tell
+from tests.bench.report import NotRun
 from tests.e2e import disk
 from tests.e2e.person import until
 from tests.e2e.web_client import WebClient
@@ -43,8 +44,16 @@ def running_portal() -> Iterator[Portal]:
             researcher = WebClient(stack.url.rstrip("/"))
             researcher.sign_in("researcher", stack.accounts["researcher"])
             yield Portal(stack, researcher)
+        except AssertionError as error:
+            raise NotRun(f"{error}; {_under_way(stack)}") from error
         finally:
             stack.stop()
+
+
+def _under_way(stack: Stack) -> str:
+    """What the jobs say that have not ended, for somebody who has to find out why a bench broke off."""
+    rows = disk.rows(stack, "SELECT name, state, reason, facts FROM jobs_job WHERE archived_at IS NULL LIMIT 3")
+    return f"under way: {rows}"
 
 
 def percentile(values: Sequence[float], percent: float) -> float:

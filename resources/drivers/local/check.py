@@ -25,7 +25,6 @@ _LONGEST_MS = 366 * 86_400_000
 _RESERVED_PREFIXES = ("PORTAL_", "LD_", "PYTHON", "GLIBC_", "GCONV_")
 _INPUT_PREFIX = "PORTAL_INPUT_"
 """A mount may be named by the contract with the programs; nothing else of ours may be set from outside."""
-_INPUT_PREFIX = "PORTAL_INPUT_"
 """What a mount's variable, and nothing else that is given, may begin with."""
 _RESERVED = {"PATH", "HOME", "TMPDIR", "LANG", "SHELL", "USER", "IFS", "BASH_ENV", "ENV"}
 

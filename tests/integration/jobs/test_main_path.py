@@ -17,6 +17,7 @@ from portal.lib.clock import utc_now
 from portal.lib.errors import Conflict, Denied, Invalid
 from tenants.models import AuditEvent
 from tenants.roles import Role
+from tenants.services.grant_pool import grant_pool
 from tenants.services.set_quota import set_quota
 from tests import builders as make
 
@@ -204,3 +205,32 @@ def _kill_program(job: Job) -> None:
             os.kill(process.pid, signal.SIGKILL)
             return
     pytest.fail("the program was not found")
+
+
+def test_one_attempts_trouble_does_not_stop_the_others(machine, monkeypatch):
+    from jobs.services import reconcile_cluster as module
+
+    first, second = machine.submit(params=SHORT, name="first"), machine.submit(params=SHORT, name="second")
+    real = module.archive_attempt
+
+    def archive(*, driver, attempt, now):
+        if attempt.job_id == first.pk:
+            raise RuntimeError("something nobody thought of")
+        real(driver=driver, attempt=attempt, now=now)
+
+    monkeypatch.setattr(module, "archive_attempt", archive)
+    machine.settle(second)
+    assert second.state == JobState.SUCCEEDED
+    monkeypatch.setattr(module, "archive_attempt", real)
+    machine.settle(first)
+
+
+def test_a_job_waits_for_a_pool_and_starts_once_one_is_granted(machine):
+    machine.team.grants.all().delete()
+    job = machine.submit(params=SHORT)
+    machine.tick()
+    job.refresh_from_db()
+    assert job.state == JobState.QUEUED and job.reason == "NoPool"
+    grant_pool(actor=None, tenant=machine.project, pool_key="local", now=utc_now(), valid_from=utc_now())
+    machine.settle(job)
+    assert job.state == JobState.SUCCEEDED

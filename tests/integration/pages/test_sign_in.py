@@ -1,10 +1,12 @@
 """Signing in and out: limits, records, language, and where one lands."""
 
 from datetime import timedelta
+from io import BytesIO
 
 import pytest
 import time_machine
 from django.test import Client
+from django.urls import reverse
 
 from tenants.models import AuditEvent, User
 from tests import builders as make
@@ -71,6 +73,18 @@ def test_after_five_failures_even_the_right_password_waits(mira):
     assert response.status_code == 429
     assert 0 < int(response["Retry-After"]) <= 900
     assert not records("session.signed_in")
+
+
+@pytest.mark.parametrize("spelling", ["mira ", " mira", "MIRA", "ｍira"])
+def test_another_spelling_of_the_name_is_the_same_name_to_the_limit(mira, spelling):
+    for _ in range(5):
+        sign_in(Client(), "wrong")
+    assert sign_in(Client(), PASSWORD, username=spelling).status_code == 429
+
+
+def test_nobody_can_fill_the_disk_by_posting_files(mira):
+    answer = Client().post(reverse("login"), {"username": "mira", "file": BytesIO(b"x" * 10)})
+    assert answer.status_code == 400
 
 
 def test_the_limit_is_audited_once_a_window(mira):

@@ -144,6 +144,12 @@ def _as_portal_app(statement: str) -> str | None:
         "ALTER TABLE tenants_auditevent DISABLE TRIGGER ALL",
         "DROP TRIGGER audit_no_change ON tenants_auditevent",
         "ALTER TABLE tenants_auditevent DETACH PARTITION tenants_auditevent_default",
+        "DELETE FROM django_migrations",
+        "UPDATE auth_permission SET codename = 'x'",
+        "UPDATE jobs_jobevent SET reason = 'x'",
+        "DELETE FROM metering_segment",
+        "UPDATE metering_ledgerentry SET cost_micro = 0",
+        "CREATE TABLE public.mine (x int)",
     ],
 )
 def test_the_application_role_cannot_rewrite_the_trail(chain, statement):
@@ -156,6 +162,11 @@ def test_the_application_role_cannot_touch_any_partition(chain):
     acts = ("SELECT 1 FROM {}", "UPDATE {} SET verb = 'x'", "DELETE FROM {}", "TRUNCATE {}", "DROP TABLE {}")
     results = {(name, act): _as_portal_app(act.format(name)) for name in partitions for act in acts}
     assert set(results.values()) == {DENIED}, results
+
+
+@pytest.mark.parametrize("month", ["2027-06-15 BC", "12027-06-15", "1026-06-15"])
+def test_the_partition_maker_takes_no_month_of_another_age(db, month):
+    assert _as_portal_app(f"SELECT portal_ensure_partition('tenants_auditevent', '{month}')") == "P0001"
 
 
 def test_the_application_role_can_read_and_append(chain):
