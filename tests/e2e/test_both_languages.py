@@ -41,7 +41,7 @@ TEXTS = r"""() => {
     const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
         const parent = walker.currentNode.parentElement;
-        if (!parent.closest("script, style, pre, code, [lang]:not(html)")) found.push(walker.currentNode.textContent);
+        if (!parent.closest("script, style, pre, code, .mono, [lang]:not(html)")) found.push(walker.currentNode.textContent);
     }
     for (const element of document.querySelectorAll("[aria-label], [title], [placeholder]"))
         if (!element.closest(".mono, [lang]:not(html)"))
@@ -122,7 +122,7 @@ def _known(stack: Stack) -> re.Pattern[str]:
     words = {row["name"] for row in disk.rows(stack, NAMES)} | SAME_IN_BOTH
     longest_first = sorted(words, key=len, reverse=True)
     known = [rf"(?<![A-Za-z]){re.escape(word)}(?![A-Za-z])" for word in longest_first]
-    return re.compile("|".join([*known, r"\b[0-9a-f]{12}\b"]))
+    return re.compile("|".join([*known, r"\b[0-9a-f]{12}\b", r"\bj-[0-9a-f]{8}\b"]))
 
 
 def _english(texts: list[str], known: re.Pattern[str]) -> list[str]:
