@@ -17,6 +17,7 @@ TOO_LONG = gettext_noop('"{given}" is above the longest, {maximum}.')
 NO_CLASS = gettext_noop("Choose the class of the devices.")
 LONGEST_WAIT_MS = 30 * 86_400_000
 NAME_LENGTH = 200
+_SESSION_MARGIN_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,9 @@ def check_request(
 
 
 def _limit(spec: Mapping[str, Any], params: Mapping[str, Any], given: int | None) -> int:
-    """The limit asked for, else the default; a session ends no later than its time to live."""
+    """The limit asked for, else the default; a session ends at its time to live, and soon after in any case."""
     live = params.get("time_to_live") if spec["end_rule"] == "time_to_live" else None
-    limits = [ms for ms in (given, live) if ms is not None]
+    limits = [ms for ms in (given, live + _SESSION_MARGIN_MS if live is not None else None) if ms is not None]
     return int(min(limits, default=spec["time_limit_ms"]["default"]))
 
 

@@ -42,7 +42,10 @@ class Complaints:
         """Listen to the page's console, its errors and its failed requests."""
 
         def console(message: ConsoleMessage) -> None:
-            if message.type in ("error", "warning"):
+            if message.text.startswith("htmx:sendAbort"):
+                # A page was left while a part was on its way: htmx says so in two lines, of which this is the last.
+                self.lines = [line for line in self.lines if "error: htmx:afterRequest" not in line]
+            elif message.type in ("error", "warning"):
                 self.lines.append(f"{page.url}: {message.type}: {message.text}")
 
         def response(answer: Response) -> None:

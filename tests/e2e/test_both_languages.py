@@ -41,7 +41,8 @@ TEXTS = r"""() => {
     const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
         const parent = walker.currentNode.parentElement;
-        if (!parent.closest("script, style, pre, code, .mono, [lang]:not(html)")) found.push(walker.currentNode.textContent);
+        if (!parent.closest("script, style, pre, code, .mono, [lang]:not(html)"))
+            found.push(walker.currentNode.textContent);
     }
     for (const element of document.querySelectorAll("[aria-label], [title], [placeholder]"))
         if (!element.closest(".mono, [lang]:not(html)"))

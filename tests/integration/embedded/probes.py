@@ -37,8 +37,11 @@ def eventually(condition: Callable[[], bool], *, within: float) -> bool:
 
 def descendants(pid: int) -> set[ProcessId]:
     """The process and everything below it."""
-    top = psutil.Process(pid)
-    found = [ProcessId.of(process.pid) for process in (top, *top.children(recursive=True))]
+    try:
+        top = psutil.Process(pid)
+        found = [ProcessId.of(process.pid) for process in (top, *top.children(recursive=True))]
+    except psutil.NoSuchProcess:  # it is just being replaced
+        return set()
     return {process for process in found if process}
 
 

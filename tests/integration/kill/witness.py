@@ -17,7 +17,8 @@ Identity = tuple[int, int]
 class Witness:
     """Programs of jobs seen alive, by member; and jobs of which two attempts were seen alive at once.
 
-    A program must live for a few tenths of a second to be seen.
+    A program must live for a few tenths of a second to be seen; on a busy machine one may be missed, so whoever asks
+    for `starts` checks that not many were.
     """
 
     program: str
