@@ -197,7 +197,7 @@ def _ready_address(researcher: Person) -> str:
     ready = researcher.page.locator("#status", has_text="1 of 1 replicas ready")
     expect(ready).to_have_count(1, timeout=60_000)
     said = researcher.page.locator("#status .mono", has_text="/predict").inner_text()
-    return said.removeprefix("POST http://")
+    return said.removeprefix("POST ")
 
 
 def _call(address: str, token: str | None) -> tuple[int, dict[str, Any]]:
