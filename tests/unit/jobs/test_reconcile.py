@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from jobs.reasons import Reason
-from jobs.reconcile import READY_TIMEOUT, Apply, End, Missing, Progress, Stop, View, decide
+from jobs.reconcile import APPLY_AGAIN_AFTER, READY_TIMEOUT, Apply, End, Missing, Progress, Stop, View, decide
 from jobs.states import JobState, may_move
 from resources.drivers.base import Phase, SeenMember, SeenWorkload
 
@@ -76,6 +76,14 @@ def test_a_start_waits_for_every_member():
     assert isinstance(action, Progress) and action.to is None
     action = step(a_view(state=JobState.STARTING, members=2), seen(a_member(0), a_member(1)))
     assert isinstance(action, Progress) and action.to is JobState.RUNNING
+
+
+def test_a_start_not_up_after_a_while_is_asked_for_again():
+    half_started = seen(a_member(0), a_member(1, Phase.PENDING))
+    fresh = step(a_view(state=JobState.STARTING, members=2, claimed_at=NOW - APPLY_AGAIN_AFTER), half_started)
+    late = step(a_view(state=JobState.STARTING, members=2, claimed_at=NOW - 2 * APPLY_AGAIN_AFTER), half_started)
+    assert isinstance(fresh, Progress) and not fresh.apply
+    assert isinstance(late, Progress) and late.apply and late.to is None
 
 
 def test_a_start_that_takes_too_long_is_stopped_with_its_numbers():
