@@ -42,10 +42,10 @@ def templates_visible_to(user: Actor) -> QuerySet[JobTemplate]:
 def newest_version(user: Actor, slug: str) -> TemplateVersion:
     """The newest version of a visible template. Raises NotFound."""
     template = templates_visible_to(user).filter(slug=slug).first() if user.is_authenticated else None
-    version = TemplateVersion.objects.filter(template=template).order_by("-number").first() if template else None
-    if version is None:
+    versions: list[TemplateVersion] = getattr(template, "newest", [])
+    if not versions:
         raise NotFound(f"template {slug}")
-    return version
+    return versions[0]
 
 
 def schema_of(version: TemplateVersion) -> Schema:
