@@ -6,13 +6,13 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
 
-from jobs.models import Allocation, AllocationLine, Attempt, DeviceHold, Job
+from jobs.models import AllocationLine, Attempt, DeviceHold, Job
 from jobs.reasons import Reason
-from jobs.scheduler.decision import Admit, Placement
+from jobs.rows import attempt_row, held_rows
+from jobs.scheduler.decision import Admit
 from jobs.services.transition import transition
 from jobs.states import HOLDS_CAPACITY, HOLDS_QUOTA, AllocationState, JobState
 from portal.lib.failpoints import failpoint
-from resources.drivers.base import WHOLE_DEVICE
 from resources.models import Cluster, Device, Node
 from tenants.models import Project, QuotaCell
 
@@ -41,8 +41,7 @@ def _admit(decision: Admit, now: datetime, cycle_id: uuid.UUID, currency: str) -
     nodes = _lock_nodes(decision)
     _lock_and_check_quota(job.project, decision)
     _check_capacity(decision, nodes)
-    attempt = _attempt(job, decision, nodes, now, currency)
-    _allocate(job, attempt, decision, nodes, now)
+    attempt = _enter(job, decision, nodes, now, currency)
     failpoint("jobs.admit.before_transition")
     moved = transition(
         job=job,
@@ -131,73 +130,23 @@ def _held(
     return int(rows.aggregate(total=Sum("quantity"))["total"] or 0)
 
 
-def _attempt(job: Job, decision: Admit, nodes: dict[str, Node], now: datetime, currency: str) -> Attempt:
-    return Attempt.objects.create(
-        job=job,
-        number=job.generation,
-        cluster=Cluster.objects.get(key=decision.cluster),
-        pool_key=decision.pool,
-        workload_name=f"j-{job.id.hex}-{job.generation}",
-        placement=[_member(index, p, nodes[p.host]) for index, p in enumerate(decision.placements)],
-        why_here={"alternative": decision.alternative},
-        price_micro_hour=decision.price_micro_per_hour,
-        currency=currency,
-        reserved_at=now,
-        admitted_at=now,
-        resumed=job.generation > 1,
+def _enter(job: Job, decision: Admit, nodes: dict[str, Node], now: datetime, currency: str) -> Attempt:
+    """Save the attempt and all that it holds."""
+    cluster = Cluster.objects.get(key=decision.cluster)
+    attempt = attempt_row(
+        job, decision, cluster=cluster, nodes=nodes, devices=_device_names(decision), now=now, currency=currency
     )
+    attempt.save(force_insert=True)
+    held = held_rows(job, attempt, decision, nodes=nodes, now=now)
+    held.allocation.save(force_insert=True)
+    AllocationLine.objects.bulk_create(held.lines)
+    DeviceHold.objects.bulk_create(held.holds)
+    return attempt
 
 
-def _member(index: int, placement: Placement, node: Node) -> dict[str, object]:
-    amounts = {str(line.axis.resource): line.amount for line in placement.lines}
-    return {
-        "index": index,
-        "node": node.name,
-        "cpu": amounts.get("cpu", 0),
-        "memory": amounts.get("memory", 0),
-        "devices": _device_names(placement),
-    }
-
-
-def _device_names(placement: Placement) -> dict[str, list[str]]:
-    names: dict[str, list[str]] = {}
-    for device in Device.objects.filter(pk__in=[d.device for d in placement.devices]).select_related("group"):
-        names.setdefault(device.group.resource_name, []).append(device.uuid)
-    return names
-
-
-def _allocate(job: Job, attempt: Attempt, decision: Admit, nodes: dict[str, Node], now: datetime) -> None:
-    allocation = Allocation.objects.create(
-        attempt=attempt,
-        project=job.project,
-        pool_key=decision.pool,
-        state=AllocationState.RESERVED,
-        reserved_at=now,
-    )
-    lines: list[AllocationLine] = []
-    holds: list[DeviceHold] = []
-    for index, placement in enumerate(decision.placements):
-        for line in placement.lines:
-            if not line.amount:
-                continue
-            row = AllocationLine(
-                allocation=allocation,
-                node=nodes[placement.host],
-                member=index,
-                class_key=line.axis.class_key,
-                resource=line.axis.resource,
-                quantity=line.amount,
-            )
-            lines.append(row)
-            if row.resource == "device":
-                holds += [
-                    DeviceHold(
-                        line=row,
-                        device_id=uuid.UUID(d.device),
-                        parts=d.parts,
-                        exclusive=d.parts == WHOLE_DEVICE,
-                    )
-                    for d in placement.devices
-                ]
-    AllocationLine.objects.bulk_create(lines)
-    DeviceHold.objects.bulk_create(holds)
+def _device_names(decision: Admit) -> dict[str, tuple[str, str]]:
+    keys = [share.device for placement in decision.placements for share in placement.devices]
+    if not keys:
+        return {}
+    rows = Device.objects.filter(pk__in=keys).values_list("pk", "group__resource_name", "uuid")
+    return {str(key): (resource_name, vendor_id) for key, resource_name, vendor_id in rows}

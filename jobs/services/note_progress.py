@@ -7,6 +7,7 @@ from django.db import transaction
 from jobs.models import Attempt
 from jobs.reasons import Reason
 from jobs.reconcile import Progress
+from jobs.rows import running_facts
 from jobs.services.transition import transition
 from jobs.services.write_seen import write_seen
 from jobs.states import JobState
@@ -22,7 +23,7 @@ def note_progress(*, attempt: Attempt, seen: SeenWorkload | None, action: Progre
             job=attempt.job,
             to=JobState.RUNNING,
             reason=Reason.RUNNING,
-            facts={"nodes": len({m["node"] for m in attempt.placement})},
+            facts=running_facts(attempt),
             at=action.times.started_at,
             now=now,
         )

@@ -9,8 +9,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from jobs.models import Attempt
-from jobs.reasons import BY_VALUE, Reason
-from jobs.reconcile import Action, Apply, End, Missing, Progress, Stop, View, decide
+from jobs.reasons import Reason
+from jobs.reconcile import Action, Apply, End, Missing, Progress, Stop, decide
+from jobs.rows import view_of
 from jobs.selectors.workload import workload_of
 from jobs.services.archive_attempt import archive_attempt
 from jobs.services.end_attempt import end_attempt
@@ -75,7 +76,7 @@ def _step(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observati
     if seen is not None and seen.attempt_id != str(attempt.pk):
         seen = None
     if not attempt.ended:
-        action = decide(_view_of(attempt), seen, complete=observation.complete, now=now)
+        action = decide(view_of(attempt), seen, complete=observation.complete, now=now)
         _act(driver, attempt, seen, action, now)
     if attempt.ended:
         if seen is not None and _still_runs(seen):
@@ -84,26 +85,6 @@ def _step(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observati
             prove_release(driver=driver, attempt=attempt, now=now)
         if attempt.released_at is not None and attempt.job.is_final:
             archive_attempt(driver=driver, attempt=attempt, now=now)
-
-
-def _view_of(attempt: Attempt) -> View:
-    """The attempt in the words of the pure decision."""
-    job = attempt.job
-    return View(
-        state=JobState(job.state),
-        members=len(attempt.placement),
-        gang=job.gang,
-        claimed_at=attempt.admitted_at,
-        started_at=attempt.started_at,
-        stop_to=JobState(job.stop_to) if job.stop_to else None,
-        stop_reason=BY_VALUE.get(job.reason) if job.stop_to else None,
-        time_limit_ms=job.time_limit_ms,
-        memory_bytes=next((int(m["memory"]) for m in attempt.placement), None),
-        grace_ms=job.grace_ms,
-        attempts_left=job.max_attempts - attempt.number,
-        missing_passes=attempt.missing_passes,
-        expires_quietly=job.task_type == "experiment",
-    )
 
 
 def _act(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, action: Action | None, now: datetime) -> None:

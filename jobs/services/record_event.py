@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from jobs.models import Attempt, Job, JobEvent
+from jobs.models import Attempt, Job
+from jobs.rows import event_row
 from tenants.models import User
 
 
@@ -24,17 +25,16 @@ def record_event(
     cycle_id: uuid.UUID | None = None,
 ) -> None:
     """Append one event to the job's history."""
-    JobEvent.objects.create(
+    event_row(
         job=job,
         at=at,
-        recorded_at=now,
+        now=now,
         kind=kind,
+        reason=reason,
         old=old,
         new=new,
-        reason=str(reason),
-        facts=dict(facts or {}),
-        attempt_id=attempt.pk if attempt else None,
+        facts=facts,
+        attempt=attempt,
+        actor=actor,
         cycle_id=cycle_id,
-        actor_id=actor.pk if actor else None,
-        actor_name=str(actor) if actor else "",
-    )
+    ).save(force_insert=True)

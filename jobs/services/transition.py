@@ -8,13 +8,12 @@ from typing import Any
 from django.db import transaction
 
 from jobs.models import Attempt, Job
+from jobs.rows import ENDS_ATTEMPT, close_attempt, move_values
 from jobs.services.move_allocation import move_allocation
 from jobs.services.record_event import record_event
-from jobs.states import FINAL, AllocationState, JobState, may_move
+from jobs.states import AllocationState, JobState
 from portal.lib.failpoints import failpoint
 from tenants.models import User
-
-_ENDS_ATTEMPT = frozenset({JobState.QUEUED, *FINAL})
 
 
 def transition(
@@ -37,20 +36,8 @@ def transition(
     A move that is not in the table raises ValueError: it is a fault of the caller.
     """
     old = JobState(job.state)
-    if not may_move(old, to):
-        raise ValueError(f"{old} -> {to} is not a move")
     moment = at or now
-    values: dict[str, Any] = {
-        "state": to.value,
-        "reason": str(reason),
-        "facts": dict(facts or {}),
-        "reason_at": moment,
-    }
-    values |= fields
-    if to in FINAL:
-        values["finished_at"] = moment
-    if to is JobState.QUEUED and attempt is not None:
-        values |= {"generation": job.generation + 1, "stop_to": ""}
+    values = fields | move_values(job, to, reason=reason, facts=facts, moment=moment, requeue=attempt is not None)
     with transaction.atomic():
         moved = Job.objects.filter(pk=job.pk, state=old.value, generation=job.generation).update(**values)
         if not moved:
@@ -69,7 +56,7 @@ def transition(
             actor=actor,
             cycle_id=cycle_id,
         )
-        if attempt is not None and to in _ENDS_ATTEMPT:
+        if attempt is not None and to in ENDS_ATTEMPT:
             _end_attempt(attempt, old=old, reason=reason, facts=facts, moment=moment, now=now)
     for name, value in values.items():
         setattr(job, name, value)
@@ -86,14 +73,9 @@ def _end_attempt(
     now: datetime,
 ) -> None:
     """Close the attempt. What was surely never created is free at once; anything else must be seen free first."""
-    attempt.ended = True
-    attempt.end_reason = str(reason)
-    attempt.end_facts = dict(facts or {})
-    attempt.stopped_at = attempt.stopped_at or moment
-    never_created = old is JobState.ADMITTED
-    if never_created:
-        attempt.released_at, attempt.closed = now, True
+    never_created = close_attempt(attempt, old=old, reason=reason, facts=facts, moment=moment, now=now)
     attempt.save(update_fields=["ended", "end_reason", "end_facts", "stopped_at", "released_at", "closed"])
     to = AllocationState.RELEASED if never_created else AllocationState.RELEASING
     for allocation in attempt.allocations.all():
-        move_allocation(allocation=allocation, to=to, at=now if never_created else attempt.stopped_at, now=now)
+        at = now if never_created else attempt.stopped_at or moment
+        move_allocation(allocation=allocation, to=to, at=at, now=now)
