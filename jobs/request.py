@@ -15,6 +15,8 @@ from resources import quantities
 TOO_SHORT = gettext_noop('"{given}" is below the shortest, {minimum}.')
 TOO_LONG = gettext_noop('"{given}" is above the longest, {maximum}.')
 NO_CLASS = gettext_noop("Choose the class of the devices.")
+NO_SUCH_CLASS = gettext_noop("There is no such class of devices, or none you may use.")
+NO_SUCH_POOL = gettext_noop("There is no such pool, or none this project may use for it.")
 LONGEST_WAIT_MS = 30 * 86_400_000
 NAME_LENGTH = 200
 _SESSION_MARGIN_MS = 60_000
@@ -33,6 +35,7 @@ class JobRequest:
     devices: object = None
     time_limit: object = None
     max_wait: object = None
+    pool: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Checked:
     size: Size
     time_limit_ms: int | None
     max_wait_ms: int | None
+    pool: str
     errors: tuple[tuple[str, BadInput], ...]
     param_errors: tuple[values.FieldError, ...]
 
@@ -66,6 +70,7 @@ def check_request(
     *,
     offered: Mapping[str, Container[str]],
     device_classes: Container[str],
+    pools: Container[str],
 ) -> Checked:
     """Typed values, the template's defaults filled in, or all refusals at once. Never raises for bad input."""
     errors: list[tuple[str, BadInput]] = []
@@ -85,7 +90,7 @@ def check_request(
         cpu_milli=read("cpu", _cpu(spec["cpu_milli"]), request.cpu, spec["cpu_milli"]["default"]),
         memory_bytes=read("memory", _memory(spec["memory_bytes"]), request.memory, spec["memory_bytes"]["default"]),
         devices=read("devices", _count(spec["devices"]), request.devices, spec["devices"]["default"]),
-        device_class=read("device_class", _class(device_classes), request.device_class, ""),
+        device_class=read("device_class", _offered(device_classes, NO_SUCH_CLASS), request.device_class, ""),
     )
     if size.devices and not size.device_class and not any(name == "device_class" for name, _ in errors):
         errors.append(("device_class", BadInput("ClassMissing", NO_CLASS)))
@@ -98,6 +103,7 @@ def check_request(
         if limit
         else None,
         max_wait_ms=read("max_wait", _span({"minimum": 0, "maximum": LONGEST_WAIT_MS}), request.max_wait, None),
+        pool=read("pool", _offered(pools, NO_SUCH_POOL), request.pool, ""),
         errors=tuple(errors),
         param_errors=params.errors,
     )
@@ -126,10 +132,10 @@ def _memory(bounds: Mapping[str, int]) -> Callable[[Any], int]:
     return lambda raw: quantities.parse_memory(raw, minimum=bounds["minimum"], maximum=bounds["maximum"])
 
 
-def _class(known: Container[str]) -> Callable[[Any], str]:
+def _offered(known: Container[str], refusal: str) -> Callable[[Any], str]:
     def parse(raw: Any) -> str:
         if not isinstance(raw, str) or raw not in known:
-            raise BadInput("NotOffered", gettext_noop("There is no such class of devices, or none you may use."))
+            raise BadInput("NotOffered", refusal)
         return raw
 
     return parse

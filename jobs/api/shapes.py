@@ -40,6 +40,7 @@ class NewJob(inputs.Input):
     cpu = inputs.raw({"type": "string", "maxLength": 16, "example": "500m"}, help_text="Cores.")
     memory = inputs.raw({"type": "string", "maxLength": 16, "example": "4Gi"})
     device_class = inputs.raw({"type": "string", "maxLength": 63})
+    pool = inputs.raw({"type": "string", "maxLength": 63}, help_text="Key of a pool; left out, any that fits.")
     devices = inputs.raw({"type": "integer", "minimum": 0})
     time_limit = inputs.raw({"type": "string", "maxLength": 8, "example": "30m"})
     max_wait = inputs.raw({"type": "string", "maxLength": 8, "example": "2h"})
@@ -168,6 +169,7 @@ class Level(Shown):
     observed = Word("Observed", ("seen", "missing", "unobserved", "waiting"))
     text = serializers.CharField()
     after_ms = serializers.IntegerField(allow_null=True)
+    read_at = Moment(allow_null=True, help_text="When the reading behind it was made.")
 
 
 class Proof(Shown):

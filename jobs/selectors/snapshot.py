@@ -1,8 +1,7 @@
 """The database as the scheduler's Snapshot: a handful of queries, whatever the number of rows."""
 
-import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.db.models import F, Q
 from jobs.models import AllocationLine, DeviceHold, Job
 from jobs.reasons import Reason
 from jobs.scheduler import snapshot as s
+from jobs.selectors.reach import Reach, load_reach
 from jobs.states import HOLDS_CAPACITY, AllocationState, JobState
 from portal.lib.clock import to_ms
 from portal.lib.localised import localised
@@ -23,7 +23,7 @@ from tenants.models import Grant, Project, QuotaCell, Team
 def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.Snapshot:
     """All facts of one cycle at `now`. `waiting` replaces the queued jobs (preview adds its candidate)."""
     jobs = queued_jobs() if waiting is None else waiting
-    pools = granted_pools()
+    reach = load_reach()
     return s.Snapshot.of(
         at_ms=to_ms(now),
         classes=_classes(),
@@ -36,7 +36,7 @@ def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.S
         tenants=_tenants(),
         cells=_cells(),
         grants=_grants(),
-        waiting=tuple(waiting_job(job, pools) for job in jobs),
+        waiting=tuple(waiting_job(job, reach) for job in jobs),
         holdings=_holdings(),
     )
 
@@ -46,19 +46,7 @@ def queued_jobs() -> Iterable[Job]:
     return Job.objects.filter(state=JobState.QUEUED).order_by("submitted_at", "id")
 
 
-def granted_pools() -> dict[uuid.UUID, tuple[str, ...]]:
-    """Project -> keys of the pools that any grant of it or of a team above it names; the cycle judges their times."""
-    of_team: dict[str, set[str]] = defaultdict(set)
-    of_project: dict[uuid.UUID, set[str]] = defaultdict(set)
-    for team, project, pool in Grant.objects.values_list("team_id", "project_id", "pool_key"):
-        (of_team[team.hex] if team else of_project[project]).add(pool)
-    return {
-        key: tuple(sorted(of_project[key].union(*(of_team[part] for part in path.split(".") if part in of_team))))
-        for key, path in Project.objects.values_list("pk", "team__path")
-    }
-
-
-def waiting_job(job: Job, pools: Mapping[uuid.UUID, tuple[str, ...]]) -> s.WaitingJob:
+def waiting_job(job: Job, reach: Reach) -> s.WaitingJob:
     """A job in the scheduler's words; works on one that is not saved (preview).
 
     A job that chose no pool may run in any its project is granted now, not when it was submitted.
@@ -66,7 +54,7 @@ def waiting_job(job: Job, pools: Mapping[uuid.UUID, tuple[str, ...]]) -> s.Waiti
     return s.WaitingJob(
         key=str(job.pk),
         tenant=str(job.project_id),
-        pools=tuple(job.pool_keys) or pools.get(job.project_id, ()),
+        pools=reach.pools_for(job),
         alternatives=tuple(alternative(a) for a in job.alternatives),
         submitted_ms=to_ms(job.submitted_at),
         priority_class=s.PriorityClass(job.priority_class),

@@ -4,18 +4,19 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import get_language
 
 from jobs.models import Artifact, Job, JobTemplate, TemplateVersion
 from jobs.params.param import Kind as ParamKind
+from jobs.params.param import Param
 from jobs.params.schema import Schema, read_schema
 from jobs.params.values import as_given, to_text
-from portal.lib.display import Fact
+from jobs.selectors.lineage import inputs_of
 from portal.lib.errors import NotFound
-from resources.models import Cluster, DataSource, ResourceClass
-from resources.models.catalogue import RESOURCE_OF_KIND, Kind
+from resources.models import Cluster, DataSource
 from tenants import access
 from tenants.access import Actor
 from tenants.models import Project
@@ -53,26 +54,40 @@ def schema_of(version: TemplateVersion) -> Schema:
     return read_schema(version.spec["params"])
 
 
-def params_of(job: Job) -> list[Fact]:
-    """The job's parameters in the form's order, each as its user would write it."""
+@dataclass(frozen=True, slots=True)
+class ParamValue:
+    """A parameter as its user would write it; of an artifact also which one it is, with the job that made it."""
+
+    label: str
+    text: str
+    artifact: Artifact | None = None
+
+
+def params_of(job: Job) -> list[ParamValue]:
+    """The job's parameters in the form's order."""
     schema = schema_of(job.template_version)
     given = as_given(schema, job.params)
-    language = get_language() or "en"
-    names = dict(Artifact.objects.filter(project=job.project_id, pk__in=_artifact_keys(job)).values_list("pk", "name"))
-    facts = []
-    for param in schema.params:
-        if param.name in given:
-            value = given[param.name]
-            text = param.option_label(str(value), language) if param.options else to_text(value)
-            if param.kind is ParamKind.ARTIFACT:
-                text = names.get(uuid.UUID(value), value)
-            unit = param.unit.get(language, "")
-            facts.append(Fact(param.label(language), f"{text} {unit}".strip()))
-    return facts
+    made, language = inputs_of(job), get_language() or "en"
+    sources = _source_names(job)
+    return [_value(param, given[param.name], made, sources, language) for param in schema.params if param.name in given]
 
 
-def _artifact_keys(job: Job) -> list[str]:
-    return [item["artifact"] for item in job.inputs]
+def _value(
+    param: Param, value: Any, made: Mapping[str, Artifact], sources: Mapping[str, str], language: str
+) -> ParamValue:
+    if param.kind is ParamKind.ARTIFACT:
+        artifact = made.get(value)
+        return ParamValue(param.label(language), artifact.name if artifact else value, artifact)
+    if param.kind is ParamKind.DATASOURCE:
+        return ParamValue(param.label(language), sources.get(value, value))
+    text = param.option_label(str(value), language) if param.options else to_text(value)
+    return ParamValue(param.label(language), f"{text} {param.unit.get(language, '')}".strip())
+
+
+def _source_names(job: Job) -> dict[str, str]:
+    keys = [item["artifact"] for item in job.inputs if item.get("kind") == "datasource"]
+    rows = DataSource.objects.filter(pk__in=keys).values_list("pk", "name") if keys else []
+    return {str(key): name for key, name in rows}
 
 
 def submittable_projects(user: Actor) -> QuerySet[Project]:
@@ -90,12 +105,6 @@ def not_isolated(project: Project, now: datetime) -> list[Cluster]:
     pools = granted_pool_keys(project, now)
     rows = Cluster.objects.filter(nodes__pool__key__in=pools, isolation=False, last_seen_at__isnull=False)
     return list(rows.distinct())
-
-
-def device_classes() -> QuerySet[ResourceClass]:
-    """Classes whose members are devices."""
-    kinds = [kind for kind in Kind.values if RESOURCE_OF_KIND[kind] == "device"]
-    return ResourceClass.objects.filter(kind__in=kinds, retired_at__isnull=True)
 
 
 def _choices(kind: str, project: Project) -> list[Choice]:

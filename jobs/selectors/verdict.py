@@ -10,7 +10,8 @@ from jobs.scheduler.decision import Admit, Decision
 from jobs.scheduler.price import price_per_hour
 from jobs.scheduler.rules import Rules
 from jobs.scheduler.snapshot import Line
-from jobs.selectors.snapshot import granted_pools, load_snapshot, waiting_job
+from jobs.selectors.reach import load_reach
+from jobs.selectors.snapshot import load_snapshot, waiting_job
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def judge(job: Job, now: datetime, *, alone: bool = False) -> Preview:
     """
     job.pk = job.pk or uuid.uuid4()
     snapshot = load_snapshot(now=now, waiting=() if alone else None)
-    candidate = waiting_job(job, granted_pools())
+    candidate = waiting_job(job, load_reach())
     decision = evaluate_one(snapshot, Rules(), candidate)
     names = {host.key: host.name for host in snapshot.hosts}
     placed = decision.placements if isinstance(decision, Admit) else ()

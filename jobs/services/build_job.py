@@ -11,7 +11,8 @@ from jobs.params import said
 from jobs.paths import PATHS
 from jobs.reasons import Reason
 from jobs.request import Checked, JobRequest, Size, check_request
-from jobs.selectors.templates import device_classes, offered_inputs, schema_of
+from jobs.selectors.reach import kind_of, offered_classes, offered_pools
+from jobs.selectors.templates import offered_inputs, schema_of
 from jobs.states import JobState
 from portal.lib.errors import Invalid
 from resources.drivers.base import WHOLE_DEVICE
@@ -25,12 +26,14 @@ def build_job(*, actor: User, project: Project, version: TemplateVersion, reques
     access.require(actor, "job.ask", project)
     spec = version.spec
     offered = offered_inputs(version, project)
+    pools = [pool.key for pool in offered_pools(project, spec, now)]
     checked = check_request(
         request,
         spec,
         schema_of(version),
         offered={name: {choice.id for choice in choices} for name, choices in offered.items()},
-        device_classes=set(device_classes().values_list("key", flat=True)),
+        device_classes=set(offered_classes(pools).values_list("key", flat=True)),
+        pools=pools,
     )
     _refuse(checked)
     path = PATHS[spec["task_type"]]
@@ -45,8 +48,9 @@ def build_job(*, actor: User, project: Project, version: TemplateVersion, reques
         reason_at=now,
         params=dict(checked.params),
         alternatives=_alternatives(checked.size),
+        pool_keys=[checked.pool] if checked.pool else [],
         inputs=_inputs(spec["inputs"], checked.params),
-        runtime_key=_runtime(checked.size),
+        runtime_key=_runtime(checked.size, spec),
         gang=spec["gang"],
         priority_class=path.priority_class,
         time_limit_ms=checked.time_limit_ms,
@@ -81,8 +85,8 @@ def _inputs(needed: Sequence[Mapping[str, Any]], params: Mapping[str, Any]) -> l
     ]
 
 
-def _runtime(size: Size) -> str:
-    """The first runtime declared for what the job asks; "" leaves it to the driver."""
-    rows = Runtime.objects.order_by("key").values_list("key", "kinds")
+def _runtime(size: Size, spec: Mapping[str, Any]) -> str:
+    """The first runtime that can run the program and is declared for what the job asks; "" leaves it to the driver."""
+    rows = list(Runtime.objects.filter(driver_kind=kind_of(spec)).order_by("key").values_list("key", "kinds"))
     wanted = "CPU" if not size.devices else None
     return next((key for key, kinds in rows if wanted is None or wanted in kinds), "")

@@ -32,13 +32,21 @@ NO_DEVICES = Range(0, 0, 0)
 ONE_MEMBER = Range(1, 1, 1)
 
 
+SHIPPED_DRIVER = "local"
+"""The kind of cluster that runs the shipped programs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What the program finds in its environment: a runtime of the catalogue is declared for it or is not."""
+    """What the program finds in its environment: a runtime of the catalogue is declared for it or is not.
+
+    `driver` is the kind of cluster that can run it.
+    """
 
     python: str = ">=3.11"
     packages: tuple[str, ...] = ("numpy>=2",)
     commands: tuple[str, ...] = ()
+    driver: str = SHIPPED_DRIVER
 
 
 @dataclass(frozen=True, slots=True)

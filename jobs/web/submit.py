@@ -31,9 +31,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if project is None:
         return render(request, "jobs/no_project.html", {"spec": version.spec})
     if request.method == "GET":
-        form = NewJobForm(version, project, job=again)
+        form = NewJobForm(version, project, now=utc_now(), job=again)
         return _page(request, version, project, form, again)
-    form = NewJobForm(version, project, request.POST)
+    form = NewJobForm(version, project, request.POST, now=utc_now())
     if "check" in request.POST:
         return _page(request, version, project, form, again, card=_verdict(request, version, project, form))
     try:
@@ -60,7 +60,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     project = _project(request)
     if project is None:
         raise NotFound("no project to submit to")
-    card = _verdict(request, version, project, NewJobForm(version, project, request.POST))
+    card = _verdict(request, version, project, NewJobForm(version, project, request.POST, now=utc_now()))
     return render(request, "jobs/verdict.html", {"verdict_card": card})
 
 

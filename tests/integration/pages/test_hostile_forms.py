@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from jobs.models import Job
 from jobs.services.publish_shipped_templates import publish_shipped_templates
+from tenants.services.grant_pool import grant_pool
 from tests import builders as make
 from tests.data import hostile
 
@@ -23,6 +24,7 @@ FORMS = {
         "memory": "quantity_memory",
         "time_limit": "duration",
         "max_wait": "duration",
+        "pool": "choice",
         "device_class": "choice",
         "devices": "count",
         "params-dataset": "artifact",
@@ -64,7 +66,9 @@ def bodies(fields: dict[str, str]) -> Iterator[dict[str, str]]:
 @pytest.fixture
 def researcher(cast, as_user):
     publish_shipped_templates(now=make.NOW)
-    make.make_class("card", "GPU")
+    cards = make.make_class("card", "GPU")
+    make.make_node("n2", cast.cluster, cast.other, cards=2, card_class=cards)
+    grant_pool(actor=None, tenant=cast.alpha, pool_key="other", now=make.NOW, valid_from=make.ago(days=90))
     return as_user(cast.member)
 
 

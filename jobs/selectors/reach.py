@@ -1,0 +1,80 @@
+"""Where a job may run: the pools its project is granted, on clusters that can run its program."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from jobs.models import Job
+from jobs.shipped.template import SHIPPED_DRIVER
+from resources.models import Cluster, DeviceGroup, Node, Pool, ResourceClass, Runtime
+from tenants.models import Grant, Project
+from tenants.selectors.grants import granted_pool_keys
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Pools by project, and which kinds of cluster stand behind a pool and can run a runtime."""
+
+    granted: Mapping[uuid.UUID, tuple[str, ...]]
+    kinds_of_pool: Mapping[str, frozenset[str]]
+    kind_of_runtime: Mapping[str, str]
+
+    def pools_for(self, job: Job) -> tuple[str, ...]:
+        """The pools the job chose, else those its project is granted, that can run its program (R-23).
+
+        A pool without nodes rules nothing out: the cycle says that it has none.
+        """
+        pools = tuple(job.pool_keys) or self.granted.get(job.project_id, ())
+        kind = self.kind_of_runtime.get(job.runtime_key)
+        return pools if kind is None else tuple(p for p in pools if kind in self.kinds_of_pool.get(p, {kind}))
+
+
+def load_reach() -> Reach:
+    """Three queries, whatever the number of rows; the cycle judges the grants' times."""
+    kinds: dict[str, set[str]] = defaultdict(set)
+    behind = Node.objects.filter(pool__isnull=False).exclude(cluster__state=Cluster.State.DETACHED)
+    for pool, kind in behind.values_list("pool__key", "cluster__driver").distinct().order_by():
+        kinds[pool].add(kind)
+    return Reach(
+        granted=_granted(),
+        kinds_of_pool={pool: frozenset(found) for pool, found in kinds.items()},
+        kind_of_runtime=dict(Runtime.objects.values_list("key", "driver_kind")),
+    )
+
+
+def offered_pools(project: Project, spec: Mapping[str, Any], now: datetime) -> list[Pool]:
+    """Pools the project is granted now in which a template's program can run; those without nodes are left out."""
+    behind = Node.objects.filter(pool=OuterRef("pk"), cluster__driver=kind_of(spec)).exclude(
+        cluster__state=Cluster.State.DETACHED
+    )
+    simulated = Node.objects.filter(pool=OuterRef("pk"), cluster__simulated=True)
+    rows = Pool.objects.filter(Exists(behind), key__in=granted_pool_keys(project, now))
+    return list(rows.annotate(simulated=Exists(simulated)))
+
+
+def offered_classes(pools: Iterable[str]) -> QuerySet[ResourceClass]:
+    """Classes of devices that some node of these pools has."""
+    there = DeviceGroup.objects.filter(resource_class=OuterRef("pk"), node__pool__key__in=list(pools))
+    return ResourceClass.objects.filter(Exists(there), retired_at__isnull=True)
+
+
+def kind_of(spec: Mapping[str, Any]) -> str:
+    """The kind of cluster that can run a template's program."""
+    return str(spec["runtime"].get("driver") or SHIPPED_DRIVER)
+
+
+def _granted() -> dict[uuid.UUID, tuple[str, ...]]:
+    """Project -> keys of the pools that any grant of it or of a team above it names."""
+    of_team: dict[str, set[str]] = defaultdict(set)
+    of_project: dict[uuid.UUID, set[str]] = defaultdict(set)
+    for team, project, pool in Grant.objects.values_list("team_id", "project_id", "pool_key"):
+        (of_team[team.hex] if team else of_project[project]).add(pool)
+    return {
+        key: tuple(sorted(of_project[key].union(*(of_team[part] for part in path.split(".") if part in of_team))))
+        for key, path in Project.objects.values_list("pk", "team__path")
+    }
