@@ -39,6 +39,8 @@ FAILPOINTS: Mapping[str, str] = {
     "local.launcher.after_claim": "the member is claimed, its program is not started",
     "local.launcher.after_start": "the program runs, its start is not recorded",
     "local.launcher.before_exit_record": "the program ended, its exit is not recorded",
+    "simulated.store.before_commit": "in the transaction: the change is written, not committed",
+    "simulated.store.after_commit": "the change is committed, the caller does not know it yet",
 }
 """Name of each point → what is true when it is reached."""
 

@@ -8,6 +8,7 @@ from resources.drivers.base import Driver, DriverUnavailable
 
 FACTORIES: Mapping[str, str] = {
     "local": "resources.drivers.local.driver:LocalDriver",
+    "simulated": "resources.drivers.simulated.driver:SimulatedDriver",
 }
 """Kind → `module:callable`, imported when first used: one machine needs no other driver's libraries."""
 

@@ -2,15 +2,22 @@
 
 import ipaddress
 import platform
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from resources.drivers.base import Driver
+from resources.drivers.base import Driver, DriverUnavailable
 from resources.drivers.local.site import LocalOptions
 from resources.drivers.registry import build_driver
+from resources.drivers.simulated.clock import driven_by
+from resources.drivers.simulated.fleet import SHIPPED, load_fleet
+from resources.drivers.simulated.reading import FleetError
+from resources.drivers.simulated.sqlite import SqliteStore
 from resources.models import Cluster
 
 
@@ -21,10 +28,15 @@ def driver_for(cluster: Cluster) -> Driver:
 
 @lru_cache(maxsize=256)
 def _driver(kind: str, key: str) -> Driver:
-    return build_driver(kind, **_OPTIONS.get(kind, dict)())
+    return build_driver(kind, **_OPTIONS[kind](key) if kind in _OPTIONS else {})
 
 
-def _local_options() -> dict[str, Any]:
+def simulated_clock(clock: Callable[[], datetime]) -> AbstractContextManager[None]:
+    """Within it, `clock` and not the wall clock drives every simulated cluster of this process."""
+    return driven_by(clock)
+
+
+def _local_options(key: str) -> dict[str, Any]:
     state = Path(settings.STATE_DIR)
     data = state / "data"
     return {
@@ -54,4 +66,15 @@ def is_loopback(bind: str) -> bool:
         return False
 
 
-_OPTIONS = {"local": _local_options}
+def _simulated_options(key: str) -> dict[str, Any]:
+    """The fleet of a cluster is a document of its own in the state folder, else the shipped one of its key."""
+    state = Path(settings.STATE_DIR) / "simulated"
+    own = state / f"{key}.json"
+    try:
+        fleet = load_fleet(own if own.exists() else SHIPPED / f"{key}.json")
+    except (OSError, FleetError) as error:
+        raise DriverUnavailable(f"fleet of {key}: {error}", reason="FleetUnusable") from error
+    return {"fleet": fleet, "store": SqliteStore(state / key)}
+
+
+_OPTIONS = {"local": _local_options, "simulated": _simulated_options}

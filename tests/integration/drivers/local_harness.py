@@ -15,6 +15,7 @@ from resources.drivers.base import MemberSpec, Workload
 from resources.drivers.local.driver import LocalDriver
 from resources.drivers.local.launcher import records
 from resources.drivers.local.site import LocalOptions
+from tests.integration.drivers.steps import Script, lines
 
 REPO = Path(__file__).resolve().parents[3]
 NODE = "this-machine"
@@ -23,9 +24,10 @@ AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 
 
 class LocalHarness:
-    """See `steps.Harness`. `state` is what a portal would call its state folder."""
+    """See `steps.ProgramHarness`. `state` is what a portal would call its state folder."""
 
     failpoints = tuple(name for name in FAILPOINTS if name.startswith("local.apply."))
+    address = r"127\.0\.0\.1:[0-9]+"
 
     def __init__(self, state: Path, *, isolated: bool = True, **options: Any) -> None:
         self.state = state
@@ -45,7 +47,8 @@ class LocalHarness:
         settings = self.settings | changes
         return LocalDriver(settings.pop("root"), **settings)
 
-    def workload(self, script: str, **changes: Any) -> Workload:
+    def workload(self, script: Script | str, **changes: Any) -> Workload:
+        shell = script if isinstance(script, str) else script.shell
         key = uuid.uuid4().hex[:12]
         count, memory = changes.pop("members", 1), changes.pop("memory_bytes", 256 << 20)
         workload = Workload(
@@ -55,7 +58,7 @@ class LocalHarness:
             generation=changes.pop("generation", 1),
             task_type="batch",
             program="",
-            command=("sh", "-c", script),
+            command=("sh", "-c", shell),
             params=changes.pop("params", {}),
             members=tuple(MemberSpec(index, NODE, 1_000, memory) for index in range(count)),
             output_dir=str(self.state / "data" / key),
@@ -64,6 +67,12 @@ class LocalHarness:
         workload = dataclasses.replace(workload, **changes)
         self.made.append(workload)
         return workload
+
+    def unstartable(self, program: str) -> Workload:
+        return dataclasses.replace(self.workload(""), command=(program,))
+
+    def starts(self, workload: Workload) -> list[str]:
+        return sorted(lines(self.output(workload) / "starts"))
 
     def output(self, workload: Workload) -> Path:
         return Path(workload.output_dir)

@@ -1,7 +1,8 @@
 """Steps that tests of drivers share: harness, waiting, looking."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -14,6 +15,14 @@ NOTE_START = 'echo $PORTAL_INDEX >> "$PORTAL_OUTPUT_DIR/starts"; '
 """Begins a script that shall show how often it was started."""
 
 
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a job does: for a shell, and as hints for a driver that only pretends (`simulated.behaviour`)."""
+
+    shell: str
+    hints: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Caller(Protocol):
     """A process that uses a driver."""
 
@@ -22,22 +31,34 @@ class Caller(Protocol):
 
 
 class Harness(Protocol):
-    """What a driver's tests bring along."""
+    """What every driver's tests bring along."""
 
     failpoints: tuple[str, ...]
-    """Where a caller of `apply` may be killed."""
+    """Where a caller of `apply` may be killed; at the last one the workload exists."""
+    address: str
+    """A pattern that addresses of serving members match."""
 
     def driver(self) -> Driver:
         """A new instance over the same state, as after a restart of the portal."""
 
-    def workload(self, script: str, **changes: Any) -> Workload:
-        """A new workload that runs a shell script; `members` may be a number."""
+    def workload(self, script: Script | str, **changes: Any) -> Workload:
+        """A new workload that runs a script; `members` may be a number."""
 
-    def output(self, workload: Workload) -> Path:
-        """What `$PORTAL_OUTPUT_DIR` is outside."""
+    def unstartable(self, program: str) -> Workload:
+        """A new workload whose program is not there."""
+
+    def starts(self, workload: Workload) -> list[str]:
+        """The index of a member for every time one was started whose script notes that (`NOTE_START`), sorted."""
 
     def caller(self, workload: Workload, failpoints: str = "") -> Caller:
         """A process of its own that applies the workload; exit code 0 when that worked."""
+
+
+class ProgramHarness(Harness, Protocol):
+    """What the tests of a driver bring along that runs programs."""
+
+    def output(self, workload: Workload) -> Path:
+        """What `$PORTAL_OUTPUT_DIR` is outside."""
 
 
 def wait_for(look: Callable[[], T], what: str = "", patience: float = PATIENCE_S) -> T:

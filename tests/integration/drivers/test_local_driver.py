@@ -1,7 +1,7 @@
 """The local driver under the contract, isolated and not (fixture `harness`)."""
 
-from tests.integration.drivers.contract import DriverContract
+from tests.integration.drivers.contract import ProgramContract
 
 
-class TestLocalDriver(DriverContract):
+class TestLocalDriver(ProgramContract):
     """The contract's tests run here."""
