@@ -17,7 +17,7 @@ from portal.lib.errors import Denied, NotFound
 from portal.lib.localised import listed
 from tenants.models import Membership, Project, Team, User
 from tenants.role_words import ROLE_WORDS
-from tenants.roles import GRANTS, Role, codename, roles_with
+from tenants.roles import GRANTS, Role, Scope, codename, roles_with
 
 M = TypeVar("M", bound=Model)
 Actor = User | AnonymousUser
@@ -149,6 +149,50 @@ def permissions_anywhere(user: Actor) -> frozenset[Role]:
     known = _known(user)
     rows = Membership.objects.filter(Q(user=known) | Q(group__in=known.groups.all())).order_by()
     return frozenset(Role(value) for value in rows.values_list("role", flat=True).distinct())
+
+
+def kind_of_scope(scope: Model) -> Scope:
+    """Organisation, team, project or pool: decides which roles may be held there."""
+    if isinstance(scope, Project):
+        return Scope.PROJECT
+    if isinstance(scope, Team):
+        return Scope.TEAM if scope.parent_id else Scope.ORGANISATION
+    return Scope.POOL
+
+
+def powers_at(user: Actor, scope: Model) -> frozenset[str]:
+    """Permissions the user's roles give here: those held in the scope, in a team above it, or by a group.
+
+    A pool stands below the whole organisation.
+    """
+    if not _signed_in(user):
+        return frozenset()
+    known = _known(user)
+    if isinstance(scope, Team | Project):
+        team = scope.team if isinstance(scope, Project) else scope
+        here = Q(team__path__in=_ancestors(team))
+        here |= Q(project=scope.pk) if isinstance(scope, Project) else Q()
+    else:
+        here = Q(team__parent__isnull=True, team__isnull=False) | Q(pool_key=getattr(scope, "key", None) or "-")
+    rows = Membership.objects.filter(here, Q(user=known) | Q(group__in=known.groups.all())).order_by()
+    return frozenset().union(*(GRANTS[Role(value)] for value in rows.values_list("role", flat=True)))
+
+
+def require_role_power(user: Actor, role: Role, scope: Model) -> None:
+    """Raise Denied when the role reaches further here than the user: nobody gives or takes more than they hold."""
+    if GRANTS[role] <= powers_at(user, scope):
+        return
+    raise Denied(
+        "RoleAboveOwn",
+        _("Role {role} in {scope} reaches further than your own. Request it from {contact}."),
+        facts={
+            "role": str(ROLE_WORDS[role]),
+            "scope": str(scope),
+            "contact": contact_for(scope),
+            "scope_type": type(scope).__name__.lower(),
+            "scope_id": str(scope.pk),
+        },
+    )
 
 
 def scope_of(target: Model) -> Model:

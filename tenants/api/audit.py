@@ -5,9 +5,11 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from portal.lib.rest.view import ApiView, answer_page, endpoint
-from tenants.api.shapes import AuditPage, AuditQuery
+from portal.lib.rest.view import ApiView, answer, answer_page, endpoint
+from tenants import access
+from tenants.api.shapes import AuditPage, AuditQuery, ChainShown
 from tenants.selectors.audit import AuditFilter, audit_matching, require_audit
+from tenants.services.verify_audit import CHECKED, verify_audit
 
 
 class Audit(ApiView):
@@ -19,3 +21,13 @@ class Audit(ApiView):
         require_audit(self.actor)
         wanted = AuditFilter(**{name: value for name, value in given.items() if name not in ("cursor", "limit")})
         return answer_page(AuditPage, audit_matching(self.actor, wanted), ("-seq",), given)
+
+
+class AuditChain(ApiView):
+    """The chain of the newest records."""
+
+    @endpoint("verify_audit", "Verify the audit chain", gives={200: ChainShown}, refuses=(403, 404))
+    def get(self, request: Request, given: dict[str, Any]) -> Response:
+        """Each hash of the newest records is computed again."""
+        access.require_platform(self.actor, "audit.see")
+        return answer(ChainShown, verify_audit(last=CHECKED))

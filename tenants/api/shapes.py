@@ -8,6 +8,7 @@ from portal.lib.rest import inputs
 from portal.lib.rest.outputs import Facts, Moment, Shown, Word, page_of
 from portal.lib.rest.paging import PageQuery
 from portal.lib.text import clean_name
+from tenants.roles import Role
 from tenants.selectors.audit import RESULTS
 from tenants.services.create_token import DAYS, MOST_DAYS
 
@@ -32,6 +33,9 @@ class AuditQuery(PageQuery):
     actor = inputs.text(200, help_text="Part of the name of who did it.")
     result = inputs.choice(RESULTS)
     project = inputs.text(200, help_text="Slug or part of the name of the project.")
+    team = inputs.text(63, help_text="Slug of a team; what belongs to it or to a team below.")
+    target_type = inputs.text(40, help_text="Kind of object, such as Team or Job.")
+    text = inputs.text(200, help_text="Part of the object's name, the reason or the note.")
     since = inputs.moment(help_text="From this moment on.")
     until = inputs.moment(help_text="Before this moment.")
 
@@ -44,6 +48,7 @@ class TokenRow(Shown):
     read_only = serializers.BooleanField()  # type: ignore[assignment]
     created_at = Moment(source="created")
     expires_at = Moment(source="expiry")
+    last_used_at = Moment(source="last_used", allow_null=True, help_text="To within ten minutes.")
 
 
 class TokenMade(TokenRow):
@@ -115,7 +120,74 @@ class AuditRow(Shown):
     hash = serializers.CharField()
 
 
+class ChainShown(Shown):
+    """Whether the newest records hold together."""
+
+    holds = serializers.BooleanField()
+    first = serializers.IntegerField()
+    last = serializers.IntegerField()
+    count = serializers.IntegerField()
+    head = serializers.CharField(help_text="The last good hash; kept elsewhere it shows a cut-off end.")
+    broken_at = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField()
+
+
+class PersonShown(Shown):
+    """An account."""
+
+    id = serializers.UUIDField()
+    username = serializers.CharField()
+    display_name = serializers.CharField()
+    email = serializers.CharField()
+    active = serializers.BooleanField(source="is_active")
+    last_sign_in_at = Moment(source="last_login", allow_null=True)
+    created_at = Moment(source="date_joined")
+
+
+class PasswordShown(Shown):
+    """A password, this once."""
+
+    id = serializers.UUIDField()
+    username = serializers.CharField()
+    password = serializers.CharField(help_text="Shown this once.")
+
+
+class MemberPerson(Shown):
+    """Who holds a role."""
+
+    id = serializers.UUIDField()
+    username = serializers.CharField()
+    display_name = serializers.CharField()
+
+
+class MemberShown(Shown):
+    """A role and where it is held: in a project, or in a team and all below it."""
+
+    id = serializers.UUIDField()
+    user = MemberPerson()
+    role = Word("Role", [role.value for role in Role])
+    team = serializers.CharField(source="team.slug", default=None, allow_null=True)
+    project = serializers.CharField(source="project.slug", default=None, allow_null=True)
+    created_at = Moment()
+
+
+class RoleRow(Shown):
+    """A role of the permission table."""
+
+    role = Word("Role", [role.value for role in Role])
+    held_in = serializers.ListField(child=serializers.CharField())
+    permissions = serializers.ListField(child=serializers.CharField())
+
+
+class RoleTable(Shown):
+    """The permission table."""
+
+    results = RoleRow(many=True)
+
+
 TokenPage = page_of(TokenRow)
+MemberPage = page_of(MemberShown)
+PersonPage = page_of(PersonShown)
 TeamPage = page_of(TeamRow)
 ProjectPage = page_of(ProjectRow)
 AuditPage = page_of(AuditRow)

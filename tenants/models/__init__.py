@@ -1,6 +1,7 @@
 """Who, and by which rules: people and scopes, grants and quotas, requests, the audit trail."""
 
 from tenants.models.audit import AuditEvent
+from tenants.models.notices import Notice, Outbox
 from tenants.models.people import Membership, Project, Team, User
 from tenants.models.permissions import (
     ProjectGroupPermission,
@@ -16,6 +17,8 @@ __all__ = [
     "AuditEvent",
     "Grant",
     "Membership",
+    "Notice",
+    "Outbox",
     "Project",
     "ProjectGroupPermission",
     "ProjectUserPermission",

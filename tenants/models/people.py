@@ -123,3 +123,8 @@ class Membership(models.Model):
                 name="membership_once",
             ),
         ]
+
+    @property
+    def scope(self) -> Team | Project | None:
+        """Where it is held; None for a pool, which this app does not know."""
+        return self.project or self.team

@@ -76,6 +76,13 @@ class Grant(models.Model):
             ),
         ]
 
+    @property
+    def tenant(self) -> Team | Project:
+        """Whose it is."""
+        tenant = self.project or self.team
+        assert tenant is not None
+        return tenant
+
 
 class QuotaCell(models.Model):
     """One cell of the quota tree: tenant node × pool × class × resource, in base units.
@@ -118,6 +125,13 @@ class QuotaCell(models.Model):
                 name="cell_once",
             ),
         ]
+
+    @property
+    def tenant(self) -> Team | Project:
+        """Whose it is."""
+        tenant = self.project or self.team
+        assert tenant is not None
+        return tenant
 
 
 class Request(models.Model):

@@ -21,6 +21,7 @@ class ApiToken(models.Model):
     read_only = models.BooleanField(default=False)
     created = models.DateTimeField()
     expiry = models.DateTimeField()
+    last_used = models.DateTimeField(null=True, blank=True)  # to within `portal.lib.rest.view.USE_NOTED_EVERY`
 
     class Meta:
         ordering = ["-created", "key"]

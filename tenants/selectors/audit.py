@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from tenants import access
 from tenants.access import Actor
-from tenants.models import AuditEvent, Project
+from tenants.models import AuditEvent, Project, Team
 
 RESULTS = ("done", "denied", "failed")
 
@@ -21,6 +21,9 @@ class AuditFilter:
     actor: str = ""
     result: str = ""
     project: str = ""
+    team: str = ""
+    target_type: str = ""
+    text: str = ""
     since: datetime | None = None
     until: datetime | None = None
 
@@ -56,11 +59,29 @@ def audit_matching(user: Actor, wanted: AuditFilter) -> QuerySet[AuditEvent]:
     if wanted.project:
         named = Project.objects.filter(Q(slug=wanted.project) | Q(name__icontains=wanted.project))
         rows = rows.filter(project_id__in=named.order_by().values("pk"))
+    if wanted.team:
+        rows = rows.filter(team_id__in=_teams_below(wanted.team))
+    if wanted.target_type:
+        rows = rows.filter(target_type=wanted.target_type)
+    if wanted.text:
+        said = Q(target_name__icontains=wanted.text) | Q(note__icontains=wanted.text)
+        rows = rows.filter(said | Q(reason__icontains=wanted.text))
     if wanted.since:
         rows = rows.filter(at__gte=wanted.since)
     if wanted.until:
         rows = rows.filter(at__lt=wanted.until)
     return rows
+
+
+def _teams_below(slug: str) -> list[UUID]:
+    """Keys of the team and of every team below it; none for a slug that is no team's."""
+    path = Team.objects.filter(slug=slug).values_list("path", flat=True).first()
+    return list(Team.objects.filter(path__startswith=path).values_list("pk", flat=True)) if path else []
+
+
+def records_of(target: Model) -> QuerySet[AuditEvent]:
+    """Records about one object, newest first; whoever may see the object may read them."""
+    return AuditEvent.objects.filter(target_type=type(target).__name__, target_id=str(target.pk)).order_by("-seq")
 
 
 def page_before(rows: QuerySet[AuditEvent], cursor: int | None, size: int) -> tuple[list[AuditEvent], int | None]:
@@ -78,3 +99,14 @@ def project_slugs(keys: set[UUID]) -> dict[UUID | None, str]:
 def denials_since(user: Actor, now: datetime, span: timedelta) -> int:
     """How many refusals the user may see from the last so much time."""
     return audit_visible_to(user).filter(result="denied", at__gte=now - span).count()
+
+
+_EVERYDAY = ("job.", "session.", "token.", "service_token.", "access.", "allocation.")
+
+
+def privileged(rows: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
+    """Of these records what changed rules, people or the fleet: all that is not everyday work and was done."""
+    everyday = Q()
+    for prefix in _EVERYDAY:
+        everyday |= Q(verb__startswith=prefix)
+    return rows.filter(result="done").exclude(everyday)

@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from tenants import access
 from tenants.access import Actor
-from tenants.models import Grant, Project
+from tenants.models import Grant, Project, QuotaCell
 
 
 def grants_for(project: Project, now: datetime) -> QuerySet[Grant]:
@@ -34,3 +34,21 @@ def grants_visible_to(user: Actor, now: datetime) -> QuerySet[Grant]:
         Q(valid_to__isnull=True) | Q(valid_to__gt=now),
         valid_from__lte=now,
     )
+
+
+def grants_binding(user: Actor) -> QuerySet[Grant]:
+    """Grants, past ones too, of the projects and teams whose rules the user sees, and of the teams above those."""
+    return Grant.objects.filter(_binding(user))
+
+
+def cells_binding(user: Actor) -> QuerySet[QuotaCell]:
+    """Quota cells of the projects and teams whose rules the user sees, and of the teams above those."""
+    return QuotaCell.objects.filter(_binding(user))
+
+
+def _binding(user: Actor) -> Q:
+    projects = access.visible_projects(user, "quota.see").order_by()
+    teams = access.visible_teams(user, "quota.see").order_by()
+    paths = {*projects.values_list("team__path", flat=True), *teams.values_list("path", flat=True)}
+    above = {key for path in paths for key in path.rstrip(".").split(".") if key}
+    return Q(project__in=projects.values("pk")) | Q(team__in=above)

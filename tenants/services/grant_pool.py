@@ -5,7 +5,10 @@ from datetime import datetime
 from django.db import transaction
 
 from tenants import access
+from tenants.grant_rules import bounds_of, save_grant
 from tenants.models import Grant, Project, Team, User
+from tenants.naming import checked
+from tenants.services.announce_grant import announce_grant
 from tenants.services.record_audit import record_audit
 
 
@@ -20,11 +23,17 @@ def grant_pool(
     valid_to: datetime | None = None,
     most_at_once: int | None = None,
     longest_limit_ms: int | None = None,
+    largest_job_parts: int | None = None,
+    class_ceiling: str = "",
+    note: str = "",
 ) -> Grant:
-    """The new grant. Overlap with another grant of the same tenant and pool is refused by the database."""
+    """The new grant. Raises Invalid for a period that does not run forward, bounds below 0, or an overlap with
+    another grant of the same tenant and pool. An absent bound is no rule, 0 allows none.
+    """
     if actor is not None:
         access.require(actor, "quota.change", tenant)
-    grant = Grant.objects.create(
+    said = checked(note=note)
+    grant = Grant(
         team=tenant if isinstance(tenant, Team) else None,
         project=tenant if isinstance(tenant, Project) else None,
         pool_key=pool_key,
@@ -32,13 +41,19 @@ def grant_pool(
         valid_to=valid_to,
         most_at_once=most_at_once,
         longest_limit_ms=longest_limit_ms,
+        largest_job_parts=largest_job_parts,
+        class_ceiling=class_ceiling,
+        reason=said["note"][:500],
         created_at=now,
     )
+    save_grant(grant)
+    announce_grant(grant=grant, until=valid_to, actor=actor, now=now)
     record_audit(
         actor=actor,
         verb="pool.granted",
         target=tenant,
-        after={"pool": pool_key, "from": valid_from, "to": valid_to},
+        after={"pool": pool_key, **bounds_of(grant)},
+        note=said["note"],
         now=now,
     )
     return grant

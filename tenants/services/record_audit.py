@@ -1,24 +1,15 @@
 """Append one record to the audit chain, in the caller's transaction."""
 
-import json
-import uuid
 from collections.abc import Mapping
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Model
 
 from portal.lib.locks import hold_until_commit
-from portal.lib.request_context import current
-from tenants.access import scope_of
-from tenants.models import AuditEvent, Project, Team, User
-
-CHAIN = "tenants.audit"
-GENESIS = "0" * 64
+from tenants.chain import CHAIN, last_of_chain, next_in_chain
+from tenants.models import AuditEvent, User
 
 
 def record_audit(
@@ -38,67 +29,19 @@ def record_audit(
     `before` and `after` hold only the fields that changed. Same transaction as the change, so neither is
     ever without the other.
     """
-    context = current()
     with transaction.atomic():
         hold_until_commit(CHAIN)
-        last = AuditEvent.objects.order_by("-seq").values_list("seq", "hash").first()
-        event = AuditEvent(
-            seq=(last[0] if last else 0) + 1,
-            at=now,
-            actor_id=actor.pk if actor else None,
-            actor_name=str(actor) if actor else "",
+        event = next_in_chain(
+            last_of_chain(),
+            actor=actor,
             verb=verb,
+            at=now,
+            target=target,
             result=result,
-            before=_plain(before),
-            after=_plain(after),
+            before=before,
+            after=after,
             reason=reason,
             note=note,
-            request_id=context.request_id or uuid.uuid4(),
-            source_ip=_address(context.source_ip),
-            prev_hash=last[1] if last else GENESIS,
-            **_target_columns(target),
         )
-        event.hash = chain_hash(event)
         event.save(force_insert=True)
     return event
-
-
-def chain_hash(event: AuditEvent) -> str:
-    """SHA-256 over the previous hash and every column that says something, as canonical JSON."""
-    body = {
-        field.attname: getattr(event, field.attname)
-        for field in AuditEvent._meta.concrete_fields
-        if field.attname not in ("hash",)
-    }
-    body["at"] = event.at.isoformat()
-    text = json.dumps(body, cls=DjangoJSONEncoder, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()
-
-
-def _target_columns(target: Model | None) -> dict[str, Any]:
-    if target is None:
-        return {}
-    scope = scope_of(target)
-    project = scope if isinstance(scope, Project) else None
-    team_id = project.team_id if project else scope.pk if isinstance(scope, Team) else None
-    return {
-        "target_type": type(target).__name__,
-        "target_id": str(target.pk),
-        "target_name": str(target)[:300],
-        "project_id": project.pk if project else None,
-        "team_id": team_id,
-    }
-
-
-def _address(text: str | None) -> str | None:
-    """The address as the database will give it back; None for what is none, which is no reason to fail."""
-    try:
-        address: str = AuditEvent._meta.get_field("source_ip").clean(text, None)
-    except ValidationError:
-        return None
-    return address
-
-
-def _plain(value: Mapping[str, Any] | None) -> Any:
-    """The value as the database will give it back, so that the hash can be computed again."""
-    return None if value is None else json.loads(json.dumps(dict(value), cls=DjangoJSONEncoder))

@@ -14,9 +14,13 @@ from django.views.decorators.http import require_GET
 
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
+from portal.lib.display import Link
 from portal.lib.signin import signed_in
+from tenants import access
+from tenants.audit_words import TARGET_WORDS, VERBS, Changed, field_word, value_text
 from tenants.models import AuditEvent
 from tenants.selectors.audit import RESULTS, AuditFilter, audit_matching, page_before, project_slugs, require_audit
+from tenants.services.verify_audit import CHECKED, verify_audit
 
 PER_PAGE = 50
 RESULT_WORDS = {"done": _("Done"), "denied": _("Denied"), "failed": _("Failed")}
@@ -29,11 +33,18 @@ CSV_COLUMNS = (
 class AuditForm(forms.Form):
     """The filters; days are days of the page's time zone, both included."""
 
-    verb = forms.CharField(label=_("Act begins with"), max_length=60, required=False)
+    text = forms.CharField(label=_("Text"), max_length=200, required=False, help_text=_("In object, reason or note."))
+    verb = forms.CharField(
+        label=_("Act"), max_length=60, required=False, widget=forms.TextInput(attrs={"list": "audit-verbs"})
+    )
+    target_type = forms.ChoiceField(
+        label=_("Kind of object"), required=False, choices=[("", _("any")), *TARGET_WORDS.items()]
+    )
     actor = forms.CharField(label=_("Person"), max_length=200, required=False)
     result = forms.ChoiceField(
         label=_("Result"), required=False, choices=[("", _("any")), *((r, RESULT_WORDS[r]) for r in RESULTS)]
     )
+    team = forms.CharField(label=_("Team and all below"), max_length=63, required=False)
     project = forms.CharField(label=_("Project"), max_length=200, required=False)
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
@@ -48,9 +59,21 @@ class AuditForm(forms.Form):
             actor=said["actor"],
             result=said["result"],
             project=said["project"],
+            team=said["team"],
+            target_type=said["target_type"],
+            text=said["text"],
             since=_midnight(said["since"]),
             until=_midnight(until + timedelta(days=1) if until and until < date.max else until),
         )
+
+
+@require_GET
+@signed_in
+def audit_verify(request: HttpRequest) -> HttpResponse:
+    """Whether the newest records still hold together, computed now from the records themselves."""
+    access.require_platform(request.user, "audit.see")
+    context = {"chain": verify_audit(last=CHECKED), "most": CHECKED, "now": utc_now()}
+    return render(request, "tenants/audit_verify.html", context)
 
 
 @require_GET
@@ -74,6 +97,9 @@ def _page(request: HttpRequest, form: AuditForm, page: list[AuditEvent], older: 
         "form": form,
         "filtered": form.wanted().is_set,
         "rows": [(event, slugs.get(event.project_id), changes(event)) for event in page],
+        "chips": _chips(request, form),
+        "verbs": VERBS.items(),
+        "may_verify": access.at_platform(request.user, "audit.see"),
         "older": _address(request, before=str(older)) if older else "",
         "newest": _address(request) if form.cleaned_data["before"] else "",
         "csv": _address(request, format="csv"),
@@ -83,10 +109,32 @@ def _page(request: HttpRequest, form: AuditForm, page: list[AuditEvent], older: 
     return render(request, "tenants/audit_list.html", context)
 
 
-def changes(event: AuditEvent) -> list[tuple[str, Any, Any]]:
-    """Field, value before, value after, in the order of their names; None where a side has no such field."""
+def changes(event: AuditEvent) -> list[Changed]:
+    """Fields with the values before and after, as a reader knows them, in the order of their names."""
     before, after = event.before or {}, event.after or {}
-    return [(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
+    resource = str((after or before).get("resource", ""))
+    names = sorted({*before, *after})
+    texts = [[value_text(name, side.get(name), resource) for side in (before, after)] for name in names]
+    return [Changed(name, field_word(name), *pair) for name, pair in zip(names, texts, strict=True)]
+
+
+def _chips(request: HttpRequest, form: AuditForm) -> list[Link]:
+    """Each filter that is set, as a chip that takes it off; and the refusals, one click away."""
+    chips = []
+    for name, field in form.fields.items():
+        value = form.cleaned_data.get(name)
+        if value and name != "before":
+            chips.append(
+                Link(f"{field.label}: {_chip_word(name, value)}", _address(request, **{name: ""}), current=True)
+            )
+    if not form.cleaned_data["result"]:
+        chips.append(Link(str(_("Refusals")), _address(request, result="denied"), state="denied"))
+    return chips
+
+
+def _chip_word(name: str, value: Any) -> str:
+    words: dict[str, Any] = {"verb": VERBS, "result": RESULT_WORDS, "target_type": TARGET_WORDS}
+    return str(words.get(name, {}).get(value, value))
 
 
 def _address(request: HttpRequest, **more: str) -> str:
@@ -95,6 +143,8 @@ def _address(request: HttpRequest, **more: str) -> str:
         query.pop(name, None)
     for name, value in more.items():
         query[name] = value
+        if not value:
+            del query[name]
     return f"?{query.urlencode()}"
 
 

@@ -1,0 +1,192 @@
+"""The audit trail in words: verbs, kinds of objects, fields and values.
+
+A test finds every verb that the code writes and asks for its word here.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.lib import units
+from portal.lib.localised import listed, localised
+from tenants.role_words import ROLE_WORDS
+
+VERBS: dict[str, str | Promise] = {
+    "access.denied": _("was refused"),
+    "session.signed_in": _("signed in"),
+    "session.refused": _("was refused to sign in"),
+    "session.signed_out": _("signed out"),
+    "token.created": _("made a personal token"),
+    "token.deleted": _("deleted a personal token"),
+    "service_token.renewed": _("made a service token"),
+    "user.created": _("made an account"),
+    "user.activated": _("let a person sign in again"),
+    "user.deactivated": _("blocked an account"),
+    "user.password_renewed": _("gave a new password"),
+    "team.created": _("made a team"),
+    "team.changed": _("changed a team"),
+    "team.deleted": _("deleted a team"),
+    "project.created": _("made a project"),
+    "project.changed": _("changed a project"),
+    "project.archived": _("archived a project"),
+    "project.restored": _("took a project out of the archive"),
+    "role.granted": _("gave a role"),
+    "role.revoked": _("took a role"),
+    "pool.granted": _("granted a pool"),
+    "grant.changed": _("changed a grant"),
+    "grant.ended": _("ended a grant"),
+    "quota.set": _("set a quota"),
+    "quota.deleted": _("deleted a quota cell"),
+    "job.submitted": _("submitted a job"),
+    "job.cancelled": _("cancelled a job"),
+    "allocation.leaked": _("reported resources that were not released"),
+    "template.published": _("published a template"),
+    "template.copied": _("copied a template"),
+    "template.retired": _("retired a template"),
+    "template.restored": _("restored a template"),
+    "cluster.attached": _("attached a cluster"),
+    "cluster.changed": _("changed a cluster"),
+    "cluster.paused": _("paused a cluster"),
+    "cluster.detached": _("detached a cluster"),
+    "node.cordoned": _("cordoned a node"),
+    "node.draining": _("drained a node"),
+    "node.retired": _("retired a node"),
+    "node.returned": _("brought a node back"),
+    "pool.created": _("made a pool"),
+    "pool.changed": _("changed a pool"),
+    "pool.deleted": _("deleted a pool"),
+    "class.defined": _("defined a resource class"),
+    "class.changed": _("changed a resource class"),
+    "class.retired": _("retired a resource class"),
+    "pilot.applied": _("made the smallest pilot"),
+    "runtime.declared": _("declared a runtime"),
+    "rate.published": _("published a rate"),
+}
+TARGET_WORDS: dict[str, str | Promise] = {
+    "Team": _("Team"),
+    "Project": _("Project"),
+    "User": _("Person"),
+    "Job": _("Job"),
+    "JobTemplate": _("Template"),
+    "TemplateVersion": _("Template version"),
+    "Cluster": _("Cluster"),
+    "Node": _("Node"),
+    "Pool": _("Pool"),
+    "ResourceClass": _("Resource class"),
+    "Runtime": _("Runtime"),
+    "RateVersion": _("Rate"),
+    "DataSource": _("Data source"),
+    "Allocation": _("Allocation"),
+}
+FIELD_WORDS: dict[str, str | Promise] = {
+    "name": _("Name"),
+    "slug": _("Short name"),
+    "contact": _("Contact"),
+    "parent": _("Part of"),
+    "team": _("Team"),
+    "environment": _("Environment"),
+    "archived_at": _("Archived"),
+    "held_reason": _("Held back because"),
+    "user": _("Person"),
+    "username": _("User name"),
+    "display_name": _("Name"),
+    "email": _("E-mail"),
+    "is_active": _("May sign in"),
+    "role": _("Role"),
+    "pool": _("Pool"),
+    "class": _("Class"),
+    "resource": _("Resource"),
+    "guarantee": _("Guarantee"),
+    "nominal": _("Nominal quota"),
+    "ceiling": _("Ceiling"),
+    "valid_from": _("From"),
+    "valid_to": _("Until"),
+    "class_ceiling": _("Highest priority"),
+    "largest_job_parts": _("Largest job"),
+    "longest_limit_ms": _("Longest run limit"),
+    "most_at_once": _("Most jobs at once"),
+    "token": _("Token"),
+    "expiry": _("Works until"),
+    "read_only": _("May only read"),
+    "act": _("Request made"),
+    "permission": _("Permission"),
+    "template": _("Template"),
+    "task_type": _("Task type"),
+    "key": _("Key"),
+    "kind": _("Kind"),
+    "driver": _("Driver"),
+    "selector": _("Selector"),
+    "match": _("Match"),
+    "maintainer": _("Maintainer"),
+    "memory_bytes": _("Memory"),
+    "state": _("State"),
+    "stage": _("Stage"),
+    "currency": _("Currency"),
+    "facts": _("Facts"),
+}
+_UNITS: dict[str, units.Unit] = {"device": "devices", "cpu": "cpu", "memory": "bytes", "storage": "bytes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A field of a record: its raw name, its word, and the texts before and after; "" where there is none."""
+
+    name: str
+    word: str | Promise
+    before: str
+    after: str
+
+
+def field_word(name: str) -> str | Promise:
+    """The field in words; one that is not known is shown as it is."""
+    return FIELD_WORDS.get(name, name)
+
+
+def value_text(name: str, value: Any, resource: str = "") -> str:
+    """A stored value as a reader knows it; "" for none. `resource` gives amounts of a quota their unit."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return str(_("yes") if value else _("no"))
+    if isinstance(value, int):
+        return _number_text(name, value, resource)
+    if isinstance(value, list):
+        return listed(value)
+    if isinstance(value, dict):
+        return localised(value) if "en" in value else listed(f"{key}={part}" for key, part in value.items())
+    if name == "role":
+        return str({str(role): word for role, word in ROLE_WORDS.items()}.get(str(value), value))
+    moment = _moment(value) if isinstance(value, str) else None
+    if moment is not None:
+        return units.time_text(moment, timezone.get_current_timezone(), "minute")
+    return str(value)
+
+
+def _number_text(name: str, value: int, resource: str) -> str:
+    if name in ("guarantee", "nominal", "ceiling") and resource in _UNITS:
+        return units.amount_text(value, _UNITS[resource])
+    if name.endswith("_parts"):
+        return units.devices_text(value)
+    if name.endswith("_bytes"):
+        return units.bytes_text(value)
+    return units.duration_text(value) if name.endswith("_ms") else units.number(value)
+
+
+def _moment(text: str) -> datetime | None:
+    """The moment a stored text stands for, if it has date, time and zone as JSON writes them."""
+    if len(text) < 20 or text[4:5] != "-" or text[10:11] != "T":
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found.astimezone(UTC) if found.tzinfo else None
+
+
+def word_of(verb: str) -> str | Promise:
+    """The verb in words; one that is not known is shown as it is."""
+    return VERBS.get(verb, verb)
