@@ -1,12 +1,13 @@
 """Nodes and pools as pages show them: amounts beside their unit, words beside their state."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from portal.lib import units
 from portal.lib.localised import localised
-from resources.models import DeviceGroup, Node, Pool
+from resources.models import Cluster, Device, DeviceGroup, Node, Pool
 from resources.selectors.capacity import Axis, Capacity, Held, Part, capacity_of, parts_of
 from resources.selectors.catalogue import ClassLooks, kind_of_resource
 from resources.selectors.freshness import STALE_AFTER, is_stale
@@ -136,6 +137,95 @@ def pool_rows(
 def class_name(group: DeviceGroup, looks: ClassLooks) -> str:
     """What the group's devices are called; without a class, as the node calls them."""
     return looks[group.resource_class.key].name if group.resource_class else group.resource_name
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """A device in a list. `state` is healthy, unhealthy, or stale when its node has not reported in time."""
+
+    device: Device
+    node: Node
+    name: str
+    kind: str
+    recognised: bool
+    state: str
+    held: int
+
+    @property
+    def use(self) -> str:
+        """held, partly, free, or out: nothing new is placed there; without fresh data it is unknown."""
+        if self.held:
+            return "held" if self.held >= self.device.group.whole else "partly"
+        if self.state == "stale":
+            return "unknown"
+        usable = self.state == "healthy" and self.node.stage == Node.Stage.SCHEDULABLE and self.recognised
+        return "free" if usable else "out"
+
+
+def device_row(device: Device, node: Node, held: int, looks: ClassLooks, now: datetime) -> DeviceRow:
+    """The device with what is held of it; its group and class should be selected with it."""
+    silent = is_stale(node.last_seen_at, now) or node.stage == Node.Stage.UNREACHABLE
+    group = device.group
+    return DeviceRow(
+        device=device,
+        node=node,
+        name=class_name(group, looks),
+        kind=group.kind,
+        recognised=group.resource_class_id is not None,
+        state="stale" if silent else "healthy" if device.healthy else "unhealthy",
+        held=held,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A cluster in a list: nodes by stage, devices by class and pools are those the reader may see."""
+
+    cluster: Cluster
+    state: str
+    nodes: int
+    stages: Sequence[tuple[str, int]]
+    classes: Sequence[ClassRow]
+    pools: Sequence[Pool]
+
+    @property
+    def devices(self) -> Sequence[ClassRow]:
+        """The classes that are devices."""
+        return [row for row in self.classes if row.amounts.resource == "device"]
+
+
+def stages_of(nodes: Sequence[Node], now: datetime) -> list[tuple[str, int]]:
+    """How many nodes are in each stage that has any, in the order of a node's life; stale ones are stale only."""
+    counts = Counter(state_of(node, now) for node in nodes)
+    return [(stage, counts[stage]) for stage in (*Node.Stage.values, "stale") if counts[stage]]
+
+
+def clusters_of(nodes: Sequence[Node]) -> list[Cluster]:
+    """The clusters these nodes are of, each once."""
+    return list({node.cluster.key: node.cluster for node in nodes}.values())
+
+
+def cluster_state(cluster: Cluster, now: datetime) -> str:
+    """attached, paused or detached; stale or not seen where an attached one has not reported in time."""
+    if cluster.state == Cluster.State.DETACHED or not is_stale(cluster.last_seen_at, now):
+        return cluster.state
+    return "stale" if cluster.last_seen_at else "not_observed"
+
+
+def cluster_rows(
+    clusters: Sequence[Cluster], nodes: Sequence[Node], held: Held, looks: ClassLooks, now: datetime
+) -> list[ClusterRow]:
+    """Each cluster with the sums over its nodes."""
+    found = []
+    for cluster in clusters:
+        own = [node for node in nodes if node.cluster_id == cluster.pk]
+        pools = {node.pool.key: node.pool for node in own if node.pool}
+        classes = class_rows(capacity_of(own, held, now - STALE_AFTER), looks)
+        state = cluster_state(cluster, now)
+        found.append(
+            ClusterRow(cluster, state, len(own), stages_of(own, now), classes, [pools[key] for key in sorted(pools)])
+        )
+    return found
 
 
 def _part_row(part: Part, held: Mapping[Axis, int], looks: ClassLooks) -> PartRow:

@@ -1,4 +1,4 @@
-"""Pools, nodes and clusters, seen by whom the pages show them to."""
+"""Pools and nodes, seen by whom the pages show them to."""
 
 import uuid
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.selectors.held import held_by_node, parts_by_device
+from jobs.selectors.held import held_by_node, jobs_holding, parts_by_device
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.rest.paging import PageQuery, page
-from portal.lib.rest.view import ApiView, answer, answer_page, endpoint
-from resources.api.shapes import ClusterPage, NodeDetail, NodePage, NodesQuery, PoolPage, PoolShown
+from portal.lib.rest.view import ApiView, answer, endpoint
+from resources.api.bodies import FleetReason, NewPool, NodeHold, PoolChange, SelectorTry
+from resources.api.shapes import NodeDetail, NodeMovesShown, NodePage, NodeShown, NodesQuery, PoolPage, PoolShown
 from resources.models import Node, Pool
 from resources.selectors.catalogue import class_looks
 from resources.selectors.fleet import (
     NodeFilter,
-    clusters_of_nodes,
     devices_of,
     nodes_matching,
     nodes_of_pools,
@@ -27,7 +27,13 @@ from resources.selectors.fleet import (
     require_nodes,
 )
 from resources.selectors.freshness import STALE_AFTER
+from resources.selectors.membership import moves_of_selector
+from resources.services.change_pool import change_pool
+from resources.services.create_pool import create_pool
+from resources.services.delete_pool import delete_pool
+from resources.services.hold_node import hold_node
 from resources.shapes import NodeRow, PoolRow, node_row, pool_rows
+from tenants import access
 
 _OLDEST_FIRST = ("created_at", "id")
 
@@ -42,18 +48,56 @@ class Pools(ApiView):
         found, following = page(pools_visible_to(self.actor, now), _OLDEST_FIRST, given)
         return answer(PoolPage, {"results": _pools(found, now), "next": following})
 
+    @endpoint("create_pool", "Make a pool", body=NewPool, gives={201: PoolShown}, refuses=(404,))
+    def post(self, request: Request, given: dict[str, Any]) -> Response:
+        """With the nodes its selector picks now."""
+        now, note = utc_now(), given.pop("reason")
+        pool = create_pool(actor=self.actor, note=note, now=now, selector=given.pop("selector", {}), **given)
+        return answer(PoolShown, _pools([pool], now)[0], status=201)
+
 
 class OnePool(ApiView):
     """A pool."""
+
+    @endpoint("change_pool", "Change a pool", body=PoolChange, gives={200: PoolShown}, refuses=(404,))
+    def patch(self, request: Request, given: dict[str, Any], key: str) -> Response:
+        """Names, selector, maintainer; nodes join and leave at once."""
+        now, note = utc_now(), given.pop("reason")
+        pool = _pool(self.actor, key, now)
+        change_pool(actor=self.actor, pool=pool, note=note, now=now, **given)
+        pool.refresh_from_db()
+        return answer(PoolShown, _pools([pool], now)[0])
+
+    @endpoint("delete_pool", "Delete a pool", query=FleetReason, gives={204: ""}, refuses=(403, 404, 409))
+    def delete(self, request: Request, given: dict[str, Any], key: str) -> Response:
+        """Refused with the numbers of what still refers to it."""
+        now = utc_now()
+        pool = _pool(self.actor, key, now)
+        delete_pool(actor=self.actor, pool=pool, note=given["reason"], now=now, jobs_in=jobs_holding)
+        return Response(status=204)
 
     @endpoint("read_pool", "A pool", gives={200: PoolShown}, refuses=(404,))
     def get(self, request: Request, given: dict[str, Any], key: str) -> Response:
         """Its amounts by class."""
         now = utc_now()
-        pool = pools_visible_to(self.actor, now).filter(key=key).first()
-        if pool is None:
-            raise NotFound(f"Pool {key}")
-        return answer(PoolShown, _pools([pool], now)[0])
+        return answer(PoolShown, _pools([_pool(self.actor, key, now)], now)[0])
+
+
+class PoolSelector(ApiView):
+    """A selector on trial."""
+
+    @endpoint(
+        "preview_pool", "What a selector would take", body=SelectorTry, gives={200: NodeMovesShown}, refuses=(404,)
+    )
+    def post(self, request: Request, given: dict[str, Any], key: str) -> Response:
+        """Nodes that would join and leave; nothing is stored."""
+        pool = _pool(self.actor, key, utc_now())
+        access.require(self.actor, "pool.change", pool)
+        moves = moves_of_selector(pool.key, given["selector"])
+        seen = set(nodes_visible_to(self.actor).order_by().values_list("pk", flat=True))
+        joins = [move for move in moves.joins if move.node.pk in seen]
+        shown = {"joins": joins, "leaves": moves.leaves, "not_shown": len(moves.joins) - len(joins)}
+        return answer(NodeMovesShown, shown)
 
 
 class Nodes(ApiView):
@@ -69,7 +113,9 @@ class Nodes(ApiView):
             pool=given.get("pool", ""),
             stage=given.get("stage", ""),
             text=given.get("q", ""),
+            class_key=given.get("class_key", ""),
             stale_before=now - STALE_AFTER if given.get("stale") else None,
+            troubled_before=now - STALE_AFTER if given.get("problems") else None,
         )
         rows = nodes_matching(self.actor, wanted).prefetch_related("groups__resource_class")
         found, following = page(rows, _OLDEST_FIRST, given)
@@ -90,14 +136,26 @@ class OneNode(ApiView):
         return answer(NodeDetail, shown, held=parts_by_device(node))
 
 
-class Clusters(ApiView):
-    """Clusters of which the reader sees a node."""
+class NodeStage(ApiView):
+    """What an operator wants of a node."""
 
-    @endpoint("list_clusters", "Clusters you see", query=PageQuery, gives={200: ClusterPage}, refuses=(403, 404))
-    def get(self, request: Request, given: dict[str, Any]) -> Response:
-        """Oldest first."""
-        require_nodes(self.actor)
-        return answer_page(ClusterPage, clusters_of_nodes(self.actor), _OLDEST_FIRST, given, now=utc_now())
+    @endpoint("hold_node", "Cordon, drain, retire or return", body=NodeHold, gives={200: NodeShown}, refuses=(404, 409))
+    def post(self, request: Request, given: dict[str, Any], key: uuid.UUID) -> Response:
+        """It stays so until changed; a node on which something is held is not retired."""
+        node = nodes_visible_to(self.actor).filter(pk=key).first()
+        if node is None:
+            raise NotFound(f"Node {key}")
+        stage, note = given["stage"], given["reason"]
+        hold_node(actor=self.actor, node=node, stage=stage, note=note, now=utc_now(), jobs_on=jobs_holding)
+        row = nodes_visible_to(self.actor).prefetch_related("groups__resource_class").get(pk=key)
+        return answer(NodeShown, _nodes([row], utc_now())[0])
+
+
+def _pool(actor: Any, key: str, now: datetime) -> Pool:
+    pool = pools_visible_to(actor, now).filter(key=key).first()
+    if pool is None:
+        raise NotFound(f"Pool {key}")
+    return pool
 
 
 def _pools(pools: Sequence[Pool], now: datetime) -> list[PoolRow]:

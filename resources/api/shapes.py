@@ -5,7 +5,9 @@ from rest_framework import serializers
 from portal.lib.rest import inputs
 from portal.lib.rest.outputs import Facts, Moment, Shown, Word, page_of
 from portal.lib.rest.paging import PageQuery
-from resources.models import Cluster, Node
+from resources.models import Cluster, Node, Runtime
+from resources.models.catalogue import Kind
+from resources.selectors.devices import HEALTH
 from resources.selectors.freshness import is_stale
 
 
@@ -16,7 +18,11 @@ class NodesQuery(PageQuery):
     pool = inputs.text(63, help_text="Key of the pool.")
     stage = inputs.choice(Node.Stage.values)
     q = inputs.text(200, help_text="Part of the name.")
+    class_key = inputs.text(63, help_text="Key of a class the node has devices of.")
     stale = inputs.flag(help_text="true: only nodes that have not reported in time.")
+    problems = inputs.flag(
+        help_text="true: only nodes that are not ready, silent, or have sick or unrecognised devices."
+    )
 
 
 class ClassAmounts(Shown):
@@ -123,6 +129,148 @@ class ClusterShown(Shown):
         return is_stale(cluster.last_seen_at, self.context["now"])
 
 
+class StageCount(Shown):
+    """How many nodes are in a stage."""
+
+    stage = Word("NodeState", (*Node.Stage.values, "stale"))
+    nodes = serializers.IntegerField()
+
+
+class ClusterDetail(Shown):
+    """A cluster with the sums over its nodes that the reader sees. The context holds `now`."""
+
+    cluster = ClusterShown()
+    nodes = serializers.IntegerField()
+    stages = StageCount(many=True)
+    classes = ClassAmounts(many=True)
+    pools = serializers.ListField(child=serializers.CharField())
+    jobs = serializers.IntegerField(help_text="How many jobs hold something there, whoever may see them.")
+
+
+class DeviceOfFleet(Shown):
+    """A device of any node. `use` is free, held, partly, out, or unknown without fresh data."""
+
+    id = serializers.UUIDField(source="device.id")
+    uuid = serializers.CharField(source="device.uuid")
+    index = serializers.IntegerField(source="device.index")
+    node = serializers.UUIDField(source="node.id")
+    node_name = serializers.CharField(source="node.name")
+    cluster = serializers.CharField(source="node.cluster.key")
+    pool = serializers.CharField(source="node.pool.key", default=None, allow_null=True)
+    class_key = serializers.CharField(source="device.group.resource_class.key", default=None, allow_null=True)
+    resource_name = serializers.CharField(source="device.group.resource_name")
+    kind = serializers.CharField()
+    vendor = serializers.CharField(source="device.group.vendor")
+    model = serializers.CharField(source="device.group.model")
+    state = Word("DeviceState", HEALTH)
+    detail = serializers.CharField(source="device.detail")
+    memory_bytes = serializers.IntegerField(source="device.memory_bytes", allow_null=True)
+    numa_node = serializers.IntegerField(source="device.numa_node", allow_null=True)
+    held_parts = serializers.IntegerField(source="held")
+    whole_parts = serializers.IntegerField(source="device.group.whole")
+    use = Word("DeviceUse", ("free", "held", "partly", "out", "unknown"))
+
+
+class RateShown(Shown):
+    """A version of a rate, in millionths per unit and hour; null is unrated, which is not 0."""
+
+    id = serializers.UUIDField()
+    price_micro = serializers.IntegerField(allow_null=True)
+    weight_micro = serializers.IntegerField(allow_null=True)
+    currency = serializers.CharField()
+    valid_from = Moment()
+    valid_to = Moment(allow_null=True)
+    published_at = Moment()
+    note = serializers.CharField()
+
+
+class ClassShown(Shown):
+    """A resource class with the rate in force; null is none."""
+
+    key = serializers.CharField(source="resource_class.key")
+    name = serializers.CharField()
+    names = Facts(source="resource_class.name")
+    kind = Word("Kind", Kind.values, source="resource_class.kind")
+    resource = serializers.CharField(source="resource_class.resource")
+    match = Facts(source="resource_class.match")
+    memory_bytes = serializers.IntegerField(source="resource_class.memory_bytes", allow_null=True)
+    maintainer = serializers.CharField(source="resource_class.maintainer")
+    retired_at = Moment(source="resource_class.retired_at", allow_null=True)
+    rate = RateShown(allow_null=True)
+
+
+class RuntimeShown(Shown):
+    """A runtime. Without classes it is for every class of its kinds."""
+
+    key = serializers.CharField()
+    name = Facts()
+    driver_kind = serializers.CharField()
+    framework = serializers.CharField()
+    version = serializers.CharField()
+    image = serializers.CharField()
+    kinds = serializers.ListField(child=serializers.CharField())
+    classes = serializers.SerializerMethodField()
+    declared_at = Moment()
+
+    def get_classes(self, runtime: Runtime) -> list[str]:
+        """Keys of the classes it is declared for."""
+        return [row.key for row in runtime.classes.all()]
+
+
+class DataShown(Shown):
+    """A data source, of a project or of a team and all below it."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    location = serializers.CharField()
+    cluster = serializers.CharField(
+        source="cluster_key", help_text="Key of the cluster that reaches it; empty: not said."
+    )
+    project = serializers.UUIDField(source="project_id", allow_null=True)
+    team = serializers.UUIDField(source="team_id", allow_null=True)
+    bytes = serializers.IntegerField(allow_null=True)
+    digest = serializers.CharField()
+    created_at = Moment()
+
+
+class NodeMoveShown(Shown):
+    """A node and the pool it would belong to; null is none."""
+
+    node = serializers.UUIDField(source="node.id")
+    name = serializers.CharField(source="node.name")
+    from_pool = serializers.CharField(source="node.pool.key", default=None, allow_null=True)
+    to_pool = serializers.CharField(source="to", allow_null=True)
+
+
+class NodeMovesShown(Shown):
+    """What a selector would take and give up now; nodes the reader may not see are a number."""
+
+    joins = NodeMoveShown(many=True)
+    leaves = NodeMoveShown(many=True)
+    not_shown = serializers.IntegerField()
+
+
+class GroupMoveShown(Shown):
+    """A device group and the class its devices would be of; null is unrecognised."""
+
+    node = serializers.CharField(source="group.node.name")
+    resource_name = serializers.CharField(source="group.resource_name")
+    from_class = serializers.CharField(source="today", allow_null=True)
+    to_class = serializers.CharField(source="to", allow_null=True)
+
+
+class GroupMovesShown(Shown):
+    """What a match would take and give up now."""
+
+    moves = GroupMoveShown(many=True)
+
+
+DevicePage = page_of(DeviceOfFleet)
+ClassPage = page_of(ClassShown)
+RatePage = page_of(RateShown)
+RuntimePage = page_of(RuntimeShown)
+DataPage = page_of(DataShown)
 PoolPage = page_of(PoolShown)
 NodePage = page_of(NodeShown)
 ClusterPage = page_of(ClusterShown)

@@ -80,6 +80,11 @@ class Node(models.Model):
     pool = models.ForeignKey(Pool, null=True, blank=True, on_delete=models.SET_NULL, related_name="nodes")
     name = models.CharField(max_length=253)
     stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.DISCOVERED)
+    # What an operator wants of it whatever the cluster says (cordoned, draining, retired); "" is nothing.
+    held_stage = models.CharField(max_length=12, blank=True)
+    held_by = models.CharField(max_length=200, blank=True)
+    held_note = models.CharField(max_length=1_000, blank=True)
+    held_at = models.DateTimeField(null=True, blank=True)
     ready = models.BooleanField(default=False)
     reason = models.CharField(max_length=200, blank=True)
     architecture = models.CharField(max_length=20, blank=True)
@@ -106,6 +111,9 @@ class Node(models.Model):
                 & Q(cpu_allocatable_milli__gte=0)
                 & Q(memory_allocatable_bytes__gte=0),
                 name="node_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=Q(held_stage__in=["", "cordoned", "draining", "retired"]), name="node_held_stage_known"
             ),
         ]
 

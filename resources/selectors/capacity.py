@@ -27,6 +27,11 @@ class Capacity:
     out: int = 0
     no_data: int = 0
 
+    @property
+    def kept(self) -> int:
+        """Kept back by the system or unhealthy."""
+        return self.installed - self.usable - self.out - self.no_data
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

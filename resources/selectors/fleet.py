@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 
-from resources.models import Cluster, Device, Node, Pool
+from resources.models import Cluster, Device, DeviceGroup, Node, Pool
 from tenants import access
 from tenants.access import Actor
 from tenants.models import Grant
 from tenants.selectors.grants import grants_visible_to
+
+_SIMULATED = "resources.simulated"
 
 
 def pools_visible_to(user: Actor, now: datetime) -> QuerySet[Pool]:
@@ -36,6 +39,21 @@ def nodes_visible_to(user: Actor) -> QuerySet[Node]:
     return rows.filter(pool__in=pools_looked_after(user).order_by().values("pk"))
 
 
+def require_hold(user: Actor, node: Node) -> None:
+    """Raise Denied unless the user may cordon, drain, retire this node and bring it back."""
+    if node.pool is None:
+        access.require_platform(user, "cluster.manage")
+    else:
+        access.require(user, "pool.change", node.pool)
+
+
+def may_hold(user: Actor, node: Node) -> bool:
+    """Whether `require_hold` lets the user."""
+    if node.pool is None:
+        return access.at_platform(user, "cluster.manage")
+    return access.can(user, "pool.change", node.pool)
+
+
 def require_nodes(user: Actor) -> None:
     """Raise Denied unless the user may see the nodes of something."""
     if not pools_looked_after(user).exists():
@@ -51,6 +69,9 @@ class NodeFilter:
     stage: str = ""
     text: str = ""
     stale_before: datetime | None = None
+    class_key: str = ""
+    troubled_before: datetime | None = None
+    """With it only nodes with a problem, silence since then being one."""
 
 
 def nodes_matching(user: Actor, wanted: NodeFilter) -> QuerySet[Node]:
@@ -62,7 +83,19 @@ def nodes_matching(user: Actor, wanted: NodeFilter) -> QuerySet[Node]:
         "name__icontains": wanted.text,
         "last_seen_at__lt": wanted.stale_before,
     }
-    return nodes_visible_to(user).filter(**{lookup: value for lookup, value in kept.items() if value})
+    rows = nodes_visible_to(user).filter(**{lookup: value for lookup, value in kept.items() if value})
+    if wanted.class_key:
+        of_class = DeviceGroup.objects.filter(resource_class__key=wanted.class_key, capacity_parts__gt=0)
+        rows = rows.filter(pk__in=of_class.order_by().values("node"))
+    return rows.filter(troubled(wanted.troubled_before)) if wanted.troubled_before else rows
+
+
+def troubled(stale_before: datetime) -> Q:
+    """Nodes that need a person: not ready, not heard of, with an unhealthy device or one no class takes."""
+    sick = Device.objects.filter(healthy=False).order_by().values("group__node")
+    unknown = DeviceGroup.objects.filter(resource_class__isnull=True, capacity_parts__gt=0).order_by().values("node")
+    silent = Q(ready=False) | Q(last_seen_at__lt=stale_before) | Q(stage=Node.Stage.UNREACHABLE)
+    return ~Q(stage=Node.Stage.RETIRED) & (silent | Q(pk__in=sick) | Q(pk__in=unknown))
 
 
 def stage_counts(user: Actor) -> dict[str, int]:
@@ -76,6 +109,12 @@ def clusters_of_nodes(user: Actor) -> QuerySet[Cluster]:
     if access.at_platform(user, "cluster.see"):
         return Cluster.objects.all()
     return Cluster.objects.filter(pk__in=nodes_visible_to(user).order_by().values("cluster_id"))
+
+
+def nodes_of_clusters(user: Actor, clusters: Sequence[Cluster]) -> QuerySet[Node]:
+    """Visible nodes of these clusters with what is needed to sum them up."""
+    rows = nodes_visible_to(user).filter(cluster__in=[cluster.pk for cluster in clusters])
+    return rows.prefetch_related("groups__resource_class")
 
 
 def nodes_of_pools(pools: Sequence[Pool]) -> QuerySet[Node]:
@@ -96,3 +135,14 @@ def grants_of_pool(pool: Pool, user: Actor, now: datetime) -> QuerySet[Grant]:
     if not access.can(user, "pool.see", pool):
         rows = grants_visible_to(user, now)
     return rows.filter(pool_key=pool.key).select_related("team", "project__team").order_by("valid_from", "id")
+
+
+def simulated_names() -> list[str]:
+    """Names of attached clusters that are simulated, known to a quarter of a minute: every page asks."""
+    known = cache.get(_SIMULATED)
+    if known is None:
+        rows = Cluster.objects.filter(simulated=True).exclude(state=Cluster.State.DETACHED)
+        known = list(rows.order_by("key").values_list("name", flat=True))
+        cache.set(_SIMULATED, known, 15)
+    names: list[str] = known
+    return names

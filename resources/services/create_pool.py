@@ -5,7 +5,9 @@ from datetime import datetime
 
 from django.db import transaction
 
+from resources.inputs import checked, taken
 from resources.models import Pool
+from resources.services.assign_nodes import assign_nodes
 from tenants import access
 from tenants.models import User
 from tenants.services.record_audit import record_audit
@@ -20,20 +22,21 @@ def create_pool(
     selector: Mapping[str, str],
     now: datetime,
     maintainer: str = "",
+    note: str = "",
 ) -> Pool:
-    """The pool, new or already there. Nodes join it with the next inventory pass."""
+    """The pool with the nodes its selector picks now; later ones join with the inventory.
+
+    The installation itself (no actor) gets the pool that is there; a person is told that the key is taken.
+    """
     if actor is not None:
         access.require_platform(actor, "pool.manage")
-    pool, created = Pool.objects.get_or_create(
-        key=key,
-        defaults={
-            "name": dict(name),
-            "selector": dict(selector),
-            "maintainer": maintainer,
-            "created_at": now,
-        },
-    )
+    said = checked(key=key, name=name, selector=selector, maintainer=maintainer, note=note)
+    because = said.pop("note")
+    pool, created = Pool.objects.get_or_create(key=said.pop("key"), defaults={**said, "created_at": now})
     if created:
-        after = {"key": key, "selector": dict(selector)}
-        record_audit(actor=actor, verb="pool.created", target=pool, after=after, now=now)
+        assign_nodes(pool=pool)
+        after = {"key": key, **said}
+        record_audit(actor=actor, verb="pool.created", target=pool, after=after, note=because, now=now)
+    elif actor is not None:
+        raise taken("key", key)
     return pool

@@ -3,7 +3,11 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _
 
+from portal.lib.errors import FieldError, Invalid
+from resources.drivers.registry import FACTORIES
+from resources.inputs import checked, taken
 from resources.models import Cluster
 from tenants import access
 from tenants.models import User
@@ -20,21 +24,29 @@ def register_cluster(
     now: datetime,
     location: str = "",
     maintainer: str = "",
+    note: str = "",
 ) -> Cluster:
-    """The cluster, new or already there. Its nodes appear with the next inventory pass."""
+    """The cluster. Its nodes appear with the next inventory pass.
+
+    The installation itself (no actor) gets the cluster that is there; a person is told that the key is taken.
+    """
     if actor is not None:
         access.require_platform(actor, "cluster.manage")
-    cluster, created = Cluster.objects.get_or_create(
-        key=key,
-        defaults={
-            "name": name,
-            "driver": driver,
-            "location": location,
-            "maintainer": maintainer,
-            "created_at": now,
-        },
-    )
+        _require_driver(driver)
+    said = checked(key=key, title=name, location=location, maintainer=maintainer, note=note)
+    because = said["note"]
+    facts = {"name": said["title"], "driver": driver, "location": said["location"], "maintainer": said["maintainer"]}
+    cluster, created = Cluster.objects.get_or_create(key=said["key"], defaults={**facts, "created_at": now})
     if created:
-        after = {"key": key, "driver": driver}
-        record_audit(actor=actor, verb="cluster.attached", target=cluster, after=after, now=now)
+        after = {"key": key, **facts}
+        record_audit(actor=actor, verb="cluster.attached", target=cluster, after=after, note=because, now=now)
+    elif actor is not None:
+        raise taken("key", key)
     return cluster
+
+
+def _require_driver(driver: str) -> None:
+    if driver not in FACTORIES:
+        message = _("This installation has no driver {driver}. There is: {known}.")
+        facts = {"driver": driver[:40], "known": ", ".join(sorted(FACTORIES))}
+        raise Invalid.of(FieldError("driver", "UnknownDriver", message, facts))

@@ -1,83 +1,82 @@
 """Nodes: the list and one node."""
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from jobs.selectors.held import held_by_node, jobs_on, parts_by_device
 from portal.lib.clock import utc_now
+from portal.lib.csv_file import csv_response
 from portal.lib.display import Link
 from portal.lib.errors import NotFound
-from portal.lib.pages import page_of, word
+from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
+from portal.lib.sorting import Sorting
 from resources.models import Node
 from resources.selectors.catalogue import class_looks
+from resources.selectors.devices import device_facets
 from resources.selectors.fleet import (
     NodeFilter,
     clusters_of_nodes,
     devices_of,
+    may_hold,
     nodes_matching,
     nodes_visible_to,
+    pools_looked_after,
     require_nodes,
     stage_counts,
 )
 from resources.selectors.freshness import STALE_AFTER, is_stale
-from resources.shapes import class_name, node_row
+from resources.shapes import device_row, node_row
+from resources.web.parts import Asked, FacetForm, csv_url, wants_csv
 
 JOBS_SHOWN = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The filters of the address."""
-
-    stage: str
-    cluster: str
-    pool: str
-    q: str
-    stale: str
-
-    @classmethod
-    def of(cls, request: HttpRequest) -> "Asked":
-        """As the address has them; only "1" asks for stale ones."""
-        stale = "1" if request.GET.get("stale") == "1" else ""
-        return cls(**{name: word(request, name) for name in ("stage", "cluster", "pool", "q")}, stale=stale)
-
-    def filter(self, now: datetime) -> NodeFilter:
-        """For the selector."""
-        return NodeFilter(self.cluster, self.pool, self.stage, self.q, now - STALE_AFTER if self.stale else None)
-
-    def url(self, **changed: str) -> str:
-        """The same address with some filters changed."""
-        names = ("stage", "cluster", "pool", "q", "stale")
-        query = {name: getattr(self, name) for name in names} | changed
-        return "?" + urlencode({name: value for name, value in query.items() if value})
+SORTS = {
+    "name": ("name",),
+    "cluster": ("cluster__key", "name"),
+    "pool": ("pool__key", "name"),
+    "stage": ("stage", "name"),
+    "cpu": ("cpu_allocatable_milli",),
+    "memory": ("memory_allocatable_bytes",),
+    "seen": ("last_seen_at",),
+}
+CSV_HEAD = (
+    "cluster", "node", "pool", "stage", "ready", "reason", "class", "resource", "installed_base_units",
+    "allocatable_base_units", "held_base_units", "last_seen_at",
+)  # fmt: skip
 
 
 @require_GET
 @signed_in
-def node_list(request: HttpRequest) -> HttpResponse:
-    """Visible nodes, filtered by stage, cluster, pool, name, or by being stale."""
+def node_list(request: HttpRequest) -> HttpResponseBase:
+    """Nodes the reader may see; stage, cluster, pool, class, problems, name and staleness narrow them down."""
     require_nodes(request.user)
-    now, asked = utc_now(), Asked.of(request)
-    rows = nodes_matching(request.user, asked.filter(now)).prefetch_related("groups__resource_class")
-    page = page_of(request, rows)
-    held, looks = held_by_node(page), class_looks()
-    clusters = list(clusters_of_nodes(request.user))
+    now = utc_now()
+    asked = Asked.of(request, "stage", "cluster", "pool", "class", "q", "stale", "problems")
+    sorting = Sorting.of(request, SORTS, "cluster")
+    nodes = sorting.apply(nodes_matching(request.user, _filter(asked, now)))
+    nodes = nodes.prefetch_related("groups__resource_class")
+    if wants_csv(request):
+        return csv_response("nodes", CSV_HEAD, _csv_rows(nodes))
+    page = page_of(request, nodes)
+    held, looks, clusters = held_by_node(page), class_looks(), list(clusters_of_nodes(request.user))
     context = {
         "page": page,
         "rows": [node_row(node, held.get(node.pk, {}), looks, now) for node in page],
-        "links": _links(stage_counts(request.user), asked),
-        "filtered": asked.url() != "?",
         "clusters": [(cluster, is_stale(cluster.last_seen_at, now)) for cluster in clusters],
         "simulated": [cluster.name for cluster in clusters if cluster.simulated],
+        "links": _links(stage_counts(request.user), asked),
+        "filtered": bool(asked),
+        "heads": sorting.heads,
+        "csv": csv_url(asked),
+        "form": _form(request, asked, [(cluster.key, cluster.name) for cluster in clusters]),
         "now": now,
     }
     return render(request, "resources/node_list.html", context)
@@ -86,13 +85,14 @@ def node_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @signed_in
 def node_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """What the node is, has and holds; of its jobs only those the reader may see, the rest as a number."""
+    """What the node has, what is held on it, its devices and labels; jobs those the reader may see, the rest as a
+    number."""
     now = utc_now()
     node = nodes_visible_to(request.user).prefetch_related("groups__resource_class").filter(pk=key).first()
     if node is None:
         raise NotFound(f"Node {key}")
     jobs, hidden = jobs_on(node, request.user, JOBS_SHOWN)
-    context = _facts(node, now) | {"jobs": jobs, "hidden": hidden}
+    context = _facts(node, now) | {"jobs": jobs, "hidden": hidden, "may_hold": may_hold(request.user, node)}
     return render(request, "resources/node_detail.html", context)
 
 
@@ -103,7 +103,7 @@ def _facts(node: Node, now: datetime) -> dict[str, Any]:
         "node": node,
         "row": node_row(node, held, looks, now),
         "stale": is_stale(node.last_seen_at, now),
-        "devices": [(d, parts.get(d.pk, 0), class_name(d.group, looks)) for d in devices_of(node)],
+        "devices": [device_row(device, node, parts.get(device.pk, 0), looks, now) for device in devices_of(node)],
         "labels": sorted(node.labels.items()),
         "numa": node.numa,
         "simulated": [node.cluster.name] if node.cluster.simulated else [],
@@ -111,14 +111,56 @@ def _facts(node: Node, now: datetime) -> dict[str, Any]:
     }
 
 
-def _links(counts: dict[str, int], asked: Asked) -> list[Link]:
-    links = [
-        Link(str(label), asked.url(stage="" if on else stage), counts.get(stage, 0), current=on, state=stage)
-        for stage, label in Node.Stage.choices
-        if (on := stage == asked.stage) or stage in counts
-    ]
-    links.append(
-        Link(_("Stale"), asked.url(stale="" if asked.stale else "1"), current=bool(asked.stale), state="stale")
+def _filter(asked: Asked, now: datetime) -> NodeFilter:
+    late = now - STALE_AFTER
+    return NodeFilter(
+        cluster=asked["cluster"],
+        pool=asked["pool"],
+        stage=asked["stage"],
+        text=asked["q"],
+        class_key=asked["class"],
+        stale_before=late if asked["stale"] == "1" else None,
+        troubled_before=late if asked["problems"] == "1" else None,
     )
-    chosen = {name: getattr(asked, name) for name in ("cluster", "pool", "q")}
-    return links + [Link(value, asked.url(**{name: ""}), current=True) for name, value in chosen.items() if value]
+
+
+def _form(request: HttpRequest, asked: Asked, clusters: list[tuple[str, str]]) -> FacetForm:
+    looks = class_looks()
+    classes = [(key, looks[key].name) for key in device_facets(request.user).classes]
+    pools = [(pool.key, pool.key) for pool in pools_looked_after(request.user)]
+    return FacetForm(
+        asked,
+        {
+            "cluster": (_("Cluster"), clusters),
+            "pool": (_("Pool"), pools),
+            "class": (_("Resource class"), classes),
+            "q": (_("Part of the name"), None),
+        },
+    )
+
+
+def _links(counts: dict[str, int], asked: Asked) -> list[Link]:
+    stages = [
+        asked.toggle("stage", stage, label, counts.get(stage, 0), stage)
+        for stage, label in Node.Stage.choices
+        if stage == asked["stage"] or stage in counts
+    ]
+    return [
+        *stages,
+        asked.toggle("stale", "1", _("Stale"), state="stale"),
+        asked.toggle("problems", "1", _("With problems")),
+        *asked.chosen("cluster", "pool", "class", "q"),
+    ]
+
+
+def _csv_rows(nodes: QuerySet[Node]) -> Iterator[list[Any]]:
+    """A row for each class a node has; amounts in base units."""
+    looks, now = class_looks(), utc_now()
+    rows = list(nodes)
+    held = held_by_node(rows)
+    for node in rows:
+        front = [node.cluster.key, node.name, node.pool.key if node.pool else "", node.stage, node.ready, node.reason]
+        for item in node_row(node, held.get(node.pk, {}), looks, now).parts:
+            part = item.part
+            amounts = [part.class_key, part.resource, part.installed, part.allocatable, item.held]
+            yield [*front, *amounts, node.last_seen_at]

@@ -1,34 +1,62 @@
 """Pools: the list and one pool. Those a pool is granted to see its amounts, not its nodes."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from jobs.selectors.held import held_by_node
 from portal.lib.clock import utc_now
+from portal.lib.csv_file import csv_response
 from portal.lib.errors import NotFound
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
+from portal.lib.sorting import Sorting
 from resources.models import Pool
 from resources.selectors.catalogue import class_looks
 from resources.selectors.fleet import grants_of_pool, nodes_of_pools, nodes_visible_to, pools_visible_to
-from resources.shapes import node_row, pool_rows
+from resources.selectors.history import history_of
+from resources.shapes import clusters_of, node_row, pool_rows, stages_of
+from resources.web.parts import Asked, FacetForm, csv_url, simulated_names, wants_csv
+from tenants import access
+
+SORTS = {"key": ("key",), "maintainer": ("maintainer", "key"), "age": ("created_at",)}
+CSV_HEAD = (
+    "pool", "name", "maintainer", "borrowing", "nodes", "stale_nodes", "class", "resource", "installed_base_units",
+    "usable_base_units", "held_base_units", "free_base_units", "out_base_units", "no_data_base_units",
+)  # fmt: skip
 
 
 @require_GET
 @signed_in
-def pool_list(request: HttpRequest) -> HttpResponse:
+def pool_list(request: HttpRequest) -> HttpResponseBase:
     """Pools the reader looks after or may use, with capacity and free amounts by class."""
     now = utc_now()
-    page = page_of(request, pools_visible_to(request.user, now))
+    sorting = Sorting.of(request, SORTS, "key")
+    asked = Asked.of(request, "q")
+    found = pools_visible_to(request.user, now)
+    pools = sorting.apply(
+        found.filter(Q(key__icontains=asked["q"]) | Q(name__icontains=asked["q"])) if asked else found
+    )
+    if wants_csv(request):
+        return csv_response("pools", CSV_HEAD, _csv_rows(list(pools), now))
+    page = page_of(request, pools)
     nodes = list(nodes_of_pools(list(page)))
     context = {
         "page": page,
         "rows": pool_rows(list(page), nodes, held_by_node(nodes), class_looks(), now),
-        "simulated": sorted({node.cluster.name for node in nodes if node.cluster.simulated}),
+        "simulated": simulated_names(nodes),
+        "links": asked.chosen("q"),
+        "filtered": bool(asked),
+        "form": FacetForm(asked, {"q": (_("Part of the name"), None)}),
+        "heads": sorting.heads,
+        "csv": csv_url(asked),
+        "may_manage": access.at_platform(request.user, "pool.manage"),
         "now": now,
     }
     return render(request, "resources/pool_list.html", context)
@@ -49,7 +77,12 @@ def pool_detail(request: HttpRequest, key: str) -> HttpResponse:
         "seen": max((node.last_seen_at for node in nodes), default=None),
         "grants": page_of(request, grants_of_pool(pool, request.user, now), name="grants"),
         "selector": sorted(pool.selector.items()),
-        "simulated": sorted({node.cluster.name for node in nodes if node.cluster.simulated}),
+        "simulated": simulated_names(nodes),
+        "stages": stages_of(nodes, now),
+        "clusters": clusters_of(nodes),
+        "may_change": access.can(request.user, "pool.change", pool),
+        "may_manage": access.at_platform(request.user, "pool.manage"),
+        "history": history_of(request.user, pool),
         "now": now,
     }
     return render(request, "resources/pool_detail.html", context | _nodes(request, pool, now))
@@ -61,3 +94,15 @@ def _nodes(request: HttpRequest, pool: Pool, now: datetime) -> dict[str, Any]:
     page = page_of(request, rows, name="nodes")
     held, looks = held_by_node(page), class_looks()
     return {"node_page": page, "node_rows": [node_row(n, held.get(n.pk, {}), looks, now) for n in page]}
+
+
+def _csv_rows(pools: list[Pool], now: datetime) -> Iterator[list[Any]]:
+    nodes = list(nodes_of_pools(pools))
+    for row in pool_rows(pools, nodes, held_by_node(nodes), class_looks(), now):
+        front = [row.pool.key, row.name, row.pool.maintainer, row.pool.borrowing, row.nodes, row.stale]
+        for item in row.classes:
+            a = item.amounts
+            sums = [a.installed, a.usable, a.held, a.free, a.out, a.no_data]
+            yield [*front, a.class_key, a.resource, *sums]
+        if not row.classes:
+            yield [*front, *[None] * 8]

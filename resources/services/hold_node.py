@@ -1,0 +1,48 @@
+"""Take a node out of service by an operator's word, or bring it back."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from portal.lib.errors import Conflict, FieldError, Invalid
+from resources.inputs import checked
+from resources.models import Node
+from resources.selectors.fleet import require_hold
+from resources.stages import HOLDS, stage_of
+from tenants.models import User
+from tenants.services.record_audit import record_audit
+
+
+@transaction.atomic
+def hold_node(
+    *, actor: User | None, node: Node, stage: str, now: datetime, note: str, jobs_on: Callable[[Node], int]
+) -> Node:
+    """The node in stage cordoned, draining or retired, or with "" as its cluster has it; it stays so until changed.
+
+    Nothing new is placed on a held node; jobs that run there stay. `jobs_on` counts the jobs that hold something
+    there. Raises Conflict (`NodeInUse`) when a node to retire still holds some. The same stage twice writes once.
+    """
+    if actor is not None:
+        require_hold(actor, node)
+    said = checked(note=note)
+    if stage and stage not in HOLDS:
+        raise Invalid.of(FieldError("stage", "UnknownStage", _("There is no stage {stage}."), {"stage": stage[:40]}))
+    row = Node.objects.select_for_update(of=("self",)).select_related("cluster").get(pk=node.pk)
+    if row.held_stage == stage:
+        return row
+    jobs = jobs_on(row) if stage == "retired" else 0
+    if jobs:
+        message = _("{jobs} jobs still hold something on {node}. Drain it, and retire it once they have ended.")
+        raise Conflict("NodeInUse", message, facts={"node": row.name, "jobs": jobs})
+    before = {"stage": row.stage, "held": row.held_stage}
+    row.held_stage, row.held_note = stage, said["note"] if stage else ""
+    row.held_by, row.held_at = (str(actor or ""), now) if stage else ("", None)
+    # A node says why it takes nothing; without a word it would take something.
+    row.stage = stage_of(stage, ready=row.ready, schedulable=not row.reason)
+    row.save(update_fields=["held_stage", "held_note", "held_by", "held_at", "stage"])
+    after = {"stage": row.stage, "held": stage}
+    verb = f"node.{stage or 'returned'}"
+    record_audit(actor=actor, verb=verb, target=row, before=before, after=after, note=said["note"], now=now)
+    return row

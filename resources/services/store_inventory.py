@@ -1,0 +1,167 @@
+"""Write what a cluster reported: a few statements, whatever the number of nodes and devices."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.db import transaction
+from django.db.models import Model
+
+from resources.drivers.base import Inventory, SeenDeviceGroup, SeenNode
+from resources.matching import class_of, facts_of_group, pool_of
+from resources.models import Cluster, Device, DeviceGroup, Node, Pool, ResourceClass
+from resources.stages import stage_of
+
+M = TypeVar("M", bound=Model)
+BATCH = 1_000
+NOT_LISTED = "NotListed"
+_NOTHING = {"capacity_parts": 0, "allocatable_parts": 0}
+_UNSEEN = {"healthy": False, "detail": NOT_LISTED}
+
+
+class _Table(Generic[M]):
+    """The rows of one model by key, and which of them are new or differ from what is stored."""
+
+    def __init__(self, model: type[M], rows: Iterable[M], key: Callable[[M], Hashable]) -> None:
+        self.model = model
+        self.rows: dict[Hashable, M] = {key(row): row for row in rows}
+        self._changed: dict[Hashable, M] = {}
+        self._columns: dict[str, None] = {}
+
+    def put(self, key: Hashable, facts: Mapping[str, Any], identity: Mapping[str, Any]) -> M:
+        """The row with these facts; `identity` are the columns that only a new one gets."""
+        row = self.rows.get(key)
+        if row is None:
+            row = self.rows[key] = self.model(**identity)
+            self._changed[key] = row
+        self.set(key, facts)
+        return row
+
+    def set(self, key: Hashable, facts: Mapping[str, Any]) -> None:
+        """Change a row that is there."""
+        row = self.rows[key]
+        self._columns.update(dict.fromkeys(facts))
+        if any(getattr(row, name) != value for name, value in facts.items()):
+            for name, value in facts.items():
+                setattr(row, name, value)
+            self._changed[key] = row
+
+    def write(self) -> None:
+        """One statement for all that changed."""
+        self.model._default_manager.bulk_create(
+            self._changed.values(),
+            batch_size=BATCH,
+            update_conflicts=True,
+            unique_fields=["id"],
+            update_fields=list(self._columns),
+        )
+
+
+@transaction.atomic
+def store_inventory(*, cluster: Cluster, inventory: Inventory) -> None:
+    """Nodes, groups and devices as listed. Idempotent: of what is unchanged only `last_seen_at` is written.
+
+    What is no longer listed has nothing to give but keeps its rows; a partial list proves no absence.
+    A node listed twice counts once, as last listed.
+    """
+    seen = {node.name: node for node in inventory.nodes}
+    nodes = _store_nodes(cluster, seen, inventory.at)
+    groups = _store_groups(cluster, seen, nodes)
+    _store_devices(cluster, seen, nodes, groups)
+    cluster.nodes.filter(name__in=seen).update(last_seen_at=inventory.at)
+    if inventory.complete:
+        gone = cluster.nodes.exclude(name__in=seen).exclude(stage__in=[Node.Stage.RETIRED, Node.Stage.UNREACHABLE])
+        gone.update(stage=Node.Stage.UNREACHABLE, ready=False, reason=NOT_LISTED)
+
+
+def _store_nodes(cluster: Cluster, seen: Mapping[str, SeenNode], at: datetime) -> dict[Hashable, Node]:
+    pools = {pool.key: pool for pool in Pool.objects.all()}
+    selectors = {key: pool.selector for key, pool in pools.items()}
+    # Without the key: allocations that refer to these nodes go on being written meanwhile.
+    stored = cluster.nodes.select_for_update(no_key=True).order_by("id")
+    table = _Table(Node, stored, lambda node: node.name)
+    for name, node in seen.items():
+        pool = pools.get(pool_of(selectors, cluster.key, node.labels) or "")
+        identity = {"cluster": cluster, "name": name, "last_seen_at": at, "created_at": at}
+        row = table.put(name, _node_facts(node) | {"pool_id": pool.pk if pool else None}, identity)
+        table.set(name, {"stage": stage_of(row.held_stage, ready=node.ready, schedulable=node.schedulable)})
+    table.write()
+    return table.rows
+
+
+def _node_facts(seen: SeenNode) -> dict[str, Any]:
+    return {
+        "ready": seen.ready,
+        "reason": seen.reason[:200],
+        "architecture": seen.architecture,
+        "os": seen.os[:60],
+        "labels": dict(seen.labels),
+        "numa": [{"index": n.index, "cpus": list(n.cpus), "memory": n.memory_bytes} for n in seen.numa],
+        "cpu_milli": seen.cpu_milli,
+        "cpu_allocatable_milli": seen.cpu_allocatable_milli,
+        "memory_bytes": seen.memory_bytes,
+        "memory_allocatable_bytes": seen.memory_allocatable_bytes,
+        "storage_bytes": seen.storage_bytes,
+    }
+
+
+def _store_groups(
+    cluster: Cluster, seen: Mapping[str, SeenNode], nodes: Mapping[Hashable, Node]
+) -> dict[Hashable, DeviceGroup]:
+    classes = {row.key: row for row in ResourceClass.objects.filter(retired_at__isnull=True)}
+    matches = [(key, row.match) for key, row in classes.items()]
+    stored = DeviceGroup.objects.filter(node__cluster=cluster)
+    table = _Table(DeviceGroup, stored, lambda group: (group.node_id, group.resource_name))
+    listed = {(nodes[name].pk, group.resource_name): group for name, node in seen.items() for group in node.groups}
+    for (node, name), group in listed.items():
+        found = classes.get(class_of(matches, facts_of_group(group)) or "")
+        facts = _group_facts(group) | {"resource_class_id": found.pk if found else None}
+        table.put((node, name), facts, {"node_id": node, "resource_name": name})
+    reported = {nodes[name].pk for name in seen}
+    for key, row in table.rows.items():
+        if row.node_id in reported and key not in listed:
+            table.set(key, _NOTHING)
+    table.write()
+    return table.rows
+
+
+def _group_facts(seen: SeenDeviceGroup) -> dict[str, Any]:
+    return {
+        "vendor": seen.vendor[:60],
+        "kind": seen.kind,
+        "model": seen.model[:120],
+        "driver_version": seen.driver_version[:60],
+        "capacity_parts": seen.capacity_parts,
+        "allocatable_parts": seen.allocatable_parts,
+    }
+
+
+def _store_devices(
+    cluster: Cluster,
+    seen: Mapping[str, SeenNode],
+    nodes: Mapping[Hashable, Node],
+    groups: Mapping[Hashable, DeviceGroup],
+) -> None:
+    stored = Device.objects.filter(group__node__cluster=cluster)
+    table = _Table(Device, stored, lambda device: (device.group_id, device.uuid))
+    listed = {
+        (groups[nodes[name].pk, group.resource_name].pk, device.uuid): device
+        for name, node in seen.items()
+        for group in node.groups
+        for device in group.devices
+    }
+    for (group_id, uuid), device in listed.items():
+        facts = {
+            "index": device.index,
+            "memory_bytes": device.memory_bytes,
+            "numa_node": device.numa_node,
+            "healthy": device.healthy,
+            "detail": device.detail[:300],
+        }
+        table.put((group_id, uuid), facts, {"group_id": group_id, "uuid": uuid})
+    reported = {nodes[name].pk for name in seen}
+    answered = {group.pk for group in groups.values() if group.node_id in reported}
+    for key, row in table.rows.items():
+        if row.group_id in answered and key not in listed:
+            table.set(key, _UNSEEN)
+    table.write()

@@ -1,0 +1,121 @@
+"""Fields of the fleet's forms. They hold no rules: the services decide, and their refusals stand beside the fields."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from portal.lib.change_form import CleanText
+from portal.lib.localised import listed
+from portal.lib.text import clean_line, clean_name
+from resources.drivers.registry import FACTORIES
+from resources.inputs import LONGEST_LINE, LONGEST_NAME, MATCHABLE, read_key
+from resources.models.catalogue import Kind
+from resources.pairs import read_pairs
+from resources.quantities import parse_memory, write_memory
+
+NAMED: Final = 10
+
+
+def _name(label: Any, *, required: bool) -> CleanText:
+    return CleanText(lambda raw: clean_name(raw, maximum=LONGEST_NAME), label=label, required=required)
+
+
+def _line(label: Any, help_text: Any = "") -> CleanText:
+    return CleanText(
+        lambda raw: clean_line(raw, maximum=LONGEST_LINE), label=label, required=False, help_text=help_text
+    )
+
+
+def _key() -> CleanText:
+    return CleanText(
+        read_key, label=_("Key"), help_text=_("In addresses and in the API. It never changes: a-z, 0-9 and -.")
+    )
+
+
+def _pairs(label: Any, help_text: Any, allowed: Iterable[str] = ()) -> CleanText:
+    return CleanText(
+        lambda raw: read_pairs(raw, allowed), label=label, required=False, help_text=help_text, widget=forms.Textarea
+    )
+
+
+class PoolForm(forms.Form):
+    """What may be changed of a pool."""
+
+    name_en = _name(_("Name in English"), required=True)
+    name_zh = _name(_("Name in Chinese"), required=False)
+    selector = _pairs(
+        _("Selector"),
+        _("One label=value a line; cluster=key names a cluster. All must match. Empty selects nothing."),
+    )
+    maintainer = _line(_("Maintainer"), _("Whom to ask; shown to everybody who may use the pool."))
+
+
+class NewPoolForm(PoolForm):
+    """A pool that is not there yet."""
+
+    key = _key()
+    field_order = ("key", "name_en", "name_zh", "selector", "maintainer")
+
+
+class ClassForm(forms.Form):
+    """What may be changed of a resource class."""
+
+    name_en = _name(_("Name in English"), required=True)
+    name_zh = _name(_("Name in Chinese"), required=False)
+    match = _pairs(
+        _("Match rule"),
+        _("One fact=value a line; facts are resource_name, vendor, kind and model. Empty takes nothing."),
+        MATCHABLE,
+    )
+    memory = CleanText(
+        lambda raw: write_memory(parse_memory(raw)),
+        label=_("Memory of one device"),
+        required=False,
+        help_text=_("Such as 80Gi; empty where it has none."),
+    )
+    maintainer = _line(_("Maintainer"))
+
+
+class NewClassForm(ClassForm):
+    """A class that is not there yet."""
+
+    key = _key()
+    kind = forms.ChoiceField(label=_("Kind"), choices=Kind.choices, help_text=_("Decides the unit. It never changes."))
+    field_order = ("key", "kind", "name_en", "name_zh", "match", "memory", "maintainer")
+
+
+class ClusterForm(forms.Form):
+    """What may be changed of a cluster."""
+
+    name = _name(_("Name"), required=True)
+    location = _line(_("Location"))
+    maintainer = _line(_("Maintainer"))
+
+
+class NewClusterForm(ClusterForm):
+    """A cluster that is not there yet."""
+
+    key = _key()
+    driver = forms.ChoiceField(label=_("Driver"), choices=[(kind, kind) for kind in sorted(FACTORIES)])
+    field_order = ("key", "name", "driver", "location", "maintainer")
+
+
+def names_of(values: Mapping[str, Any]) -> dict[str, str]:
+    """The names of a form in both languages, as they are stored."""
+    given = {"en": values["name_en"], "zh-hans": values["name_zh"]}
+    return {code: name for code, name in given.items() if name}
+
+
+def today_of_names(name: Mapping[str, str]) -> dict[str, str]:
+    """The stored names as a form's values."""
+    return {"name_en": name.get("en", ""), "name_zh": name.get("zh-hans", "")}
+
+
+def some(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    found: Sequence[str] = list(names)
+    rest = len(found) - NAMED
+    shown = listed(found[:NAMED])
+    return _("{names} and {n} more").format(names=shown, n=rest) if rest > 0 else shown
