@@ -15,14 +15,18 @@ from resources.selectors.rates import UNIT_OF
 MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sums:
-    """Normalised compute hours and money as they are shown; `bare` when nothing of it has a price."""
+    """Normalised compute hours and money as they are shown; `bare` when nothing of it has a price.
+
+    `places` are the decimals of its column, see `share_decimals`.
+    """
 
     weight: str
     unweighted: bool
     cost: Sequence[tuple[str, Decimal]]
     unrated: bool
+    places: int = units.CENT_PLACES
 
     @property
     def bare(self) -> bool:
@@ -54,6 +58,21 @@ def sums_of(money: Money) -> Sums:
     """Weight and cost over classes; "" where nothing has a weight."""
     weight = "" if money.unweighted and not money.weight else weight_text(money.weight)
     return Sums(weight, money.unweighted, sorted(money.cost.items()), money.unrated)
+
+
+def share_decimals(sums: Iterable[Sums]) -> None:
+    """Give the costs of one column the same decimals: as many as its smallest amount asks for."""
+    column = list(sums)
+    places = units.money_places(micro for one in column for _currency, micro in one.cost)
+    for one in column:
+        one.places = places
+
+
+def table_of(uses: Sequence[Use], looks: ClassLooks) -> tuple[list[UseRow], Sums]:
+    """One row per class and the sums over them, as one table."""
+    rows, total = use_rows(uses, looks), sums_of(money_of(uses))
+    share_decimals([total, *(row.sums for row in rows)])
+    return rows, total
 
 
 def weight_text(micro: Decimal) -> str:

@@ -15,7 +15,7 @@ from jobs.api.pieces import parts_of, verdict_of
 from jobs.api.shapes import JobColumns, JobDetail, JobPage, JobParts, JobRow, JobsQuery, NewJob, VerdictShown
 from jobs.models import Job, TemplateVersion
 from jobs.request import JobRequest
-from jobs.selectors.jobs import jobs_matching
+from jobs.selectors.jobs import JobFilter, jobs_matching
 from jobs.selectors.templates import newest_version
 from jobs.sentences import sentence
 from jobs.services.cancel_job import cancel_job
@@ -43,13 +43,23 @@ class Jobs(ApiView):
     @endpoint("list_jobs", "Jobs you see", query=JobsQuery, gives={200: JobPage})
     def get(self, request: Request, given: dict[str, Any]) -> Response:
         """Newest first."""
-        rows = jobs_matching(
-            self.actor,
+        wanted = JobFilter(
             group=given.get("group", ""),
+            state=given.get("state", ""),
             text=given.get("q", ""),
             mine=given.get("mine", False),
             task_type=given.get("type", ""),
+            template=given.get("template", ""),
+            team=given.get("team", ""),
+            submitter=given.get("submitter", ""),
+            pool=given.get("pool", ""),
+            cluster=given.get("cluster", ""),
+            reason=given.get("reason", ""),
+            uses=str(given.get("uses", "")),
+            since=given.get("since"),
+            until=given.get("until"),
         )
+        rows = jobs_matching(self.actor, wanted)
         if "project" in given:
             rows = rows.filter(project=given["project"])
         return answer_page(JobPage, rows, ("-submitted_at", "-id"), given, now=utc_now())

@@ -3,20 +3,22 @@
 import uuid
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api.shapes import ArtifactPage, EventPage, LogQuery
+from jobs.api.shapes import ArtifactPage, EventPage, FileList, LogQuery
+from jobs.downloads import download_of
 from jobs.models import Job
+from jobs.selectors.files import files_of
 from jobs.selectors.jobs import artifacts_of, events_of, last_attempt
 from jobs.selectors.logs import CHUNK, read_log
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound, Unavailable
 from portal.lib.rest.paging import PageQuery
-from portal.lib.rest.view import ApiView, answer_page, endpoint
+from portal.lib.rest.view import ApiView, Bytes, answer, answer_page, endpoint
 from resources.drivers.base import DriverUnavailable
 from tenants import access
 
@@ -39,6 +41,37 @@ class JobArtifacts(ApiView):
         """Oldest first, without those that are deleted."""
         job = access.fetch(self.actor, Job, key, "job.see")
         return answer_page(ArtifactPage, artifacts_of(job).select_related("attempt"), ("created_at", "id"), given)
+
+
+class JobFiles(ApiView):
+    """The single files of a job, those inside folders too."""
+
+    @endpoint("list_job_files", "A job's single files", gives={200: FileList}, refuses=(404, 409))
+    def get(self, request: Request, given: dict[str, Any], key: uuid.UUID) -> Response:
+        """In the order of artifacts and paths. 409 for folders with more files than are listed at once."""
+        job = access.fetch(self.actor, Job, key, "job.see")
+        found = [
+            {"artifact": artifact.pk, "name": artifact.name, "path": entry.path, "bytes": entry.bytes}
+            for artifact, entries in files_of(job)
+            for entry in entries
+        ]
+        return answer(FileList, {"results": found})
+
+
+class JobFile(ApiView):
+    """The bytes of an artifact."""
+
+    @endpoint(
+        "download_job_file",
+        "Download an artifact",
+        gives={200: Bytes("The file byte for byte, or the folder as a tar file.")},
+        refuses=(404, 409),
+    )
+    def get(
+        self, request: Request, given: dict[str, Any], key: uuid.UUID, artifact: uuid.UUID
+    ) -> FileResponse | StreamingHttpResponse:
+        """404 for what is no longer kept, 409 for a folder that is too large to be sent as one."""
+        return download_of(access.fetch(self.actor, Job, key, "job.see"), artifact)
 
 
 class JobLog(ApiView):

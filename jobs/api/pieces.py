@@ -10,8 +10,10 @@ from jobs.models import Attempt, Job, ReleaseRecord
 from jobs.scheduler.decision import Admit, Verdict
 from jobs.selectors.explanations import facts_of
 from jobs.selectors.jobs import events_of, last_attempt, releases_of
+from jobs.selectors.lineage import inputs_of
 from jobs.selectors.proof import levels_of, returned_of
 from jobs.selectors.rail import rail_of
+from jobs.selectors.results import reports_of
 from jobs.selectors.verdict import Preview
 from jobs.sentences import sentence
 from metering.selectors.open_use import open_pieces, sum_of
@@ -32,6 +34,8 @@ def parts_of(job: Job, now: datetime) -> Mapping[str, Any]:
         "attempts": list(Attempt.objects.filter(job=job).select_related("cluster").order_by("number")),
         "proofs": [_proof(record) for record in releases_of(job)],
         "usage": _usage(job, now),
+        "results": reports_of(job) if job.archived_at else [],
+        "inputs": list(inputs_of(job).values()),
     }
 
 
@@ -73,7 +77,14 @@ def _proof(record: ReleaseRecord) -> dict[str, Any]:
 
 def _levels(keys: Sequence[str], levels: Sequence[ProofLevel]) -> list[dict[str, Any]]:
     return [
-        {"key": key, "label": level.label, "observed": level.observed, "text": level.text, "after_ms": level.after_ms}
+        {
+            "key": key,
+            "label": level.label,
+            "observed": level.observed,
+            "text": level.text,
+            "after_ms": level.after_ms,
+            "read_at": level.read_at,
+        }
         for key, level in zip(keys, levels, strict=True)
     ]
 

@@ -1,9 +1,13 @@
 """What the API of jobs takes and shows of jobs."""
 
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from jobs.models import Attempt, Job, JobEvent
 from jobs.models.template import TASK_TYPES
+from jobs.outputs import KINDS
 from jobs.scheduler.decision import Verdict
 from jobs.selectors.jobs import GROUPS
 from jobs.selectors.logs import CHUNK
@@ -25,6 +29,32 @@ class JobsQuery(PageQuery):
     type = inputs.choice(TASK_TYPES, help_text="Only jobs of this task type.")
     mine = inputs.flag(help_text="Only jobs you submitted.")
     q = inputs.text(200, help_text="Part of the name of the job or its project.")
+    state = inputs.choice([state.value for state in JobState], help_text="Only jobs in this state.")
+    template = inputs.text(63, help_text="Only jobs of the template with this slug.")
+    team = inputs.text(63, help_text="Only jobs of the team with this slug and of those below it.")
+    submitter = inputs.text(150, help_text="Only jobs of the person with this user name.")
+    pool = inputs.text(63, help_text="Only jobs that were or wait in the pool with this key.")
+    cluster = inputs.text(63, help_text="Only jobs that were on the cluster with this key.")
+    reason = inputs.text(60, help_text="Only jobs whose reason is this constant.")
+    uses = inputs.key(help_text="Only jobs that started from the artifact with this id.")
+    since = inputs.moment(help_text="Only jobs submitted then or later.")
+    until = inputs.moment(help_text="Only jobs submitted before then.")
+
+
+class ArtifactsQuery(PageQuery):
+    """Which artifacts, newest first."""
+
+    kind = inputs.choice((*KINDS, "log"), help_text="Only artifacts of this kind; without it everything but logs.")
+    project = inputs.key(help_text="Only artifacts of this project.")
+    q = inputs.text(200, help_text="Part of the name of the artifact or of the job that made it.")
+
+
+class QueueQuery(PageQuery):
+    """Which jobs of the queue."""
+
+    pool = inputs.text(63, help_text="Only jobs that wait in the pool with this key.")
+    project = inputs.text(63, help_text="Only jobs of the project with this slug.")
+    reason = inputs.text(60, help_text="Only jobs whose reason is this constant.")
 
 
 class NewJob(inputs.Input):
@@ -202,6 +232,32 @@ class JobColumns(JobRow):
     archive_note = serializers.CharField()
 
 
+class ReportedFigure(Shown):
+    """A value by its name in the file."""
+
+    name = serializers.CharField()
+    value = serializers.JSONField(allow_null=True)
+
+
+class Report(Shown):
+    """What a result file says; `left_out` counts the values that are only in the file."""
+
+    artifact = serializers.UUIDField(source="artifact.pk")
+    file = serializers.CharField(source="artifact.name")
+    metrics = ReportedFigure(many=True)
+    about = ReportedFigure(many=True)
+    left_out = serializers.IntegerField()
+
+
+class StartedFrom(Shown):
+    """An input of a job, and the job that made it."""
+
+    artifact = serializers.UUIDField(source="pk")
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    job = serializers.UUIDField(source="job_id")
+
+
 class JobParts(Shown):
     """All that is read beside the job's row, see `pieces.parts_of`. The context holds `now`."""
 
@@ -210,6 +266,8 @@ class JobParts(Shown):
     attempts = AttemptRow(many=True)
     proofs = Proof(many=True)
     usage = UsageSoFar()
+    results = Report(many=True)
+    inputs = StartedFrom(many=True)
 
 
 class JobDetail(JobColumns, JobParts):
@@ -241,6 +299,8 @@ class ArtifactRow(Shown):
     """A file or folder a job left. `id` can be given to a parameter of another job."""
 
     id = serializers.UUIDField()
+    job = serializers.UUIDField(source="job_id")
+    project = serializers.UUIDField(source="project_id")
     attempt = serializers.IntegerField(source="attempt.number")
     name = serializers.CharField()
     kind = serializers.CharField()
@@ -248,6 +308,43 @@ class ArtifactRow(Shown):
     sha256 = serializers.CharField()
     created_at = Moment()
     keep_until = Moment(allow_null=True)
+
+
+class FileRow(Shown):
+    """A single file: `path` is below the artifact's folder, "" for an artifact that is the file itself."""
+
+    artifact = serializers.UUIDField()
+    name = serializers.CharField()
+    path = serializers.CharField()
+    bytes = serializers.IntegerField()
+
+
+class FileList(Shown):
+    """The files of a job."""
+
+    results = FileRow(many=True)
+
+
+class QueueHolder(Shown):
+    """Who holds what is waited for; `job` is null for a job the reader may not see."""
+
+    job = serializers.UUIDField(source="job.pk", allow_null=True)
+    amount = serializers.IntegerField()
+    ends_at = Moment(allow_null=True, help_text="When its time limit ends it; null: nothing bounds it.")
+
+
+class QueueRow(JobRow):
+    """A job that waits. `position` counts everybody in the pool's queue, 1 first; null: in no pool's queue."""
+
+    pool_key = serializers.CharField(source="facts.pool_key", default=None, allow_null=True)
+    position = serializers.IntegerField(source="facts.queue_position", default=None, allow_null=True)
+    total = serializers.IntegerField(source="facts.queue_total", default=None, allow_null=True)
+    holders = serializers.SerializerMethodField()
+
+    @extend_schema_field(QueueHolder(many=True))
+    def get_holders(self, job: Job) -> Any:
+        """The first to end first."""
+        return QueueHolder(self.context["holders"].get(job.pk, []), many=True).data
 
 
 class VerdictShown(Shown):
@@ -268,3 +365,4 @@ class VerdictShown(Shown):
 JobPage = page_of(JobRow)
 EventPage = page_of(EventRow)
 ArtifactPage = page_of(ArtifactRow)
+QueuePage = page_of(QueueRow)

@@ -30,7 +30,10 @@ class Artifact(models.Model):
         ordering = ["-created_at", "name"]
         default_permissions = ()
         constraints = [models.UniqueConstraint(fields=["attempt", "name"], name="artifact_once")]
-        indexes = [models.Index(fields=["project", "kind", "-created_at"], name="artifact_kind")]
+        indexes = [
+            models.Index(fields=["project", "kind", "-created_at"], name="artifact_kind"),
+            models.Index(fields=["-created_at", "id"], name="artifact_newest"),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -5,6 +5,7 @@ Only `jobs.services.transition` writes `Job.state`.
 
 import uuid
 
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -75,6 +76,10 @@ class Job(models.Model):
             models.Index(fields=["project", "-submitted_at"], name="job_project"),
             models.Index(fields=["submitter", "-submitted_at"], name="job_submitter"),
             models.Index(fields=["archived_at"], name="job_unarchived", condition=Q(archived_at__isnull=True)),
+            models.Index(fields=["-submitted_at", "id"], name="job_newest"),
+            models.Index(fields=["reason", "-submitted_at"], name="job_reason"),
+            models.Index(fields=["task_type", "-submitted_at"], name="job_task_type"),
+            GinIndex(fields=["inputs"], name="job_inputs", opclasses=["jsonb_path_ops"]),
         ]
 
     def __str__(self) -> str:
@@ -133,7 +138,10 @@ class Attempt(models.Model):
             models.UniqueConstraint(fields=["job", "number"], name="attempt_once"),
             models.UniqueConstraint(fields=["job"], condition=Q(ended=False), name="attempt_one_active"),
         ]
-        indexes = [models.Index(fields=["cluster"], name="attempt_open", condition=Q(closed=False))]
+        indexes = [
+            models.Index(fields=["cluster"], name="attempt_open", condition=Q(closed=False)),
+            models.Index(fields=["pool_key", "job"], name="attempt_pool"),
+        ]
 
 
 class JobEvent(models.Model):

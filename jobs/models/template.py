@@ -20,6 +20,8 @@ class JobTemplate(models.Model):
     retired_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
 
+    access_via = "project"
+
     class Meta:
         ordering = ["slug"]
         default_permissions = ()
@@ -27,6 +29,11 @@ class JobTemplate(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether it comes with the product: then no person has published any of it."""
+        return self.project_id is None and not self.versions.filter(published_by__isnull=False).exists()
 
 
 class TemplateVersion(models.Model):

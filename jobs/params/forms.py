@@ -6,12 +6,14 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import conditional_escape
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
 from jobs.params import said, values
+from jobs.params.checks import write_duration
 from jobs.params.param import Kind, Param, in_language
 from jobs.params.schema import Schema
+from resources.quantities import write_cpu, write_memory
 
 Choices = Mapping[str, Sequence[tuple[str, str]]]
 """Per artifact or data source parameter: (id, label) of what this user may choose."""
@@ -78,7 +80,7 @@ class ParamField(forms.Field):
             required=False,  # `values.validate` says what is missing, for form and API alike
             label=param.label(language),
             # Django's own field template prints help text unescaped, so it is escaped here.
-            help_text=conditional_escape(in_language(param.description, language)),
+            help_text=conditional_escape(f"{in_language(param.description, language)} {_range(param)}".strip()),
             initial=None if given is None else values.to_text(given),
             widget=_widget(param, choices, language),
         )
@@ -126,6 +128,22 @@ def _widget(param: Param, choices: Sequence[tuple[str, str]], language: str) -> 
     if param.kind is Kind.TEXTS or param.multiline:
         return forms.Textarea(attrs={"rows": 3})
     return forms.NumberInput() if param.kind in _NUMERIC else forms.TextInput()
+
+
+def _range(param: Param) -> str:
+    """The bounds in words, as the field takes them."""
+    if param.minimum is None or param.maximum is None:
+        return ""
+    low, high = _bound(param, param.minimum), _bound(param, param.maximum)
+    return gettext("From {low} to {high}.").format(low=low, high=high)
+
+
+def _bound(param: Param, value: int | float) -> str:
+    if param.kind is Kind.DURATION:
+        return write_duration(int(value))
+    if param.kind is Kind.QUANTITY:
+        return write_cpu(int(value)) if param.resource == "cpu" else write_memory(int(value))
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.12f}".rstrip("0").rstrip(".")
 
 
 def _attributes(param: Param) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db.models import Q, Sum
 
-from jobs.models import AllocationLine
+from jobs.models import Allocation, AllocationLine
 from jobs.states import HOLDS_QUOTA, AllocationState
-from tenants.models import Project, QuotaCell
+from tenants.models import Project, QuotaCell, Team
 
 _HOLDING = [state.value for state in HOLDS_QUOTA]
 
@@ -33,8 +33,20 @@ def cells_on_path(projects: Sequence[Project]) -> list[CellUse]:
         .select_related("team", "project")
         .order_by("pool_key", "-resource", "class_key", "team__path")
     )
-    held = _held(list(cells))
+    return use_of_cells(list(cells))
+
+
+def use_of_cells(cells: Sequence[QuotaCell]) -> list[CellUse]:
+    """What is used of these cells, saved or not. One query."""
+    held = _held(cells)
     return [CellUse(cell, _below(cell, held, reserved=False), _below(cell, held, reserved=True)) for cell in cells]
+
+
+def jobs_holding(tenant: Team | Project, pool_key: str) -> int:
+    """How many jobs below the tenant hold something of the pool now."""
+    below = Q(project=tenant) if isinstance(tenant, Project) else Q(project__team__path__startswith=tenant.path)
+    rows = Allocation.objects.filter(below, pool_key=pool_key, state__in=_HOLDING).order_by()
+    return rows.values("attempt__job").distinct().count()
 
 
 _Row = tuple[UUID, str, str, str, str, str, int]

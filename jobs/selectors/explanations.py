@@ -7,9 +7,11 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from jobs.scheduler.decision import Expire, Never, Wait
 
+_VOLATILE = frozenset({"queue_position", "queue_total", "estimate", "holders", "position", "waiting"})
+
 
 def facts_of(decision: Wait | Never | Expire) -> dict[str, Any]:
-    """The facts of the reason and beside them the verdict, the place in the queueand the estimate."""
+    """The facts of the reason and beside them the verdict, the place in the queue and the estimate."""
     why = decision.why
     facts: dict[str, Any] = {**why.facts, "verdict": decision.verdict}
     if why.pool:
@@ -24,3 +26,8 @@ def facts_of(decision: Wait | Never | Expire) -> dict[str, Any]:
             }
     plain: dict[str, Any] = json.loads(json.dumps(facts, cls=DjangoJSONEncoder))
     return plain
+
+
+def material(facts: dict[str, Any]) -> dict[str, Any]:
+    """The numbers whose change is worth an event."""
+    return {name: value for name, value in facts.items() if name not in _VOLATILE}

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from jobs.models import Allocation, AllocationLine, DeviceHold, Job
 from jobs.selectors.jobs import jobs_visible_to
 from jobs.states import HOLDS_CAPACITY, AllocationState
-from resources.models import Node
+from resources.models import Cluster, Device, Node, Pool
 from tenants import access
 from tenants.access import Actor
 
@@ -32,8 +32,31 @@ def held_by_node(nodes: Iterable[Node]) -> dict[UUID, dict[Axis, int]]:
 
 def parts_by_device(node: Node) -> dict[UUID, int]:
     """Device parts held on each device of the node."""
-    rows = DeviceHold.objects.filter(released=False, line__node=node, line__allocation__state__in=_HOLDING)
+    return _parts(Q(line__node=node))
+
+
+def parts_of_devices(devices: Iterable[Device]) -> dict[UUID, int]:
+    """Device parts held on each of these devices. One query."""
+    return _parts(Q(device__in=[device.pk for device in devices]))
+
+
+def _parts(which: Q) -> dict[UUID, int]:
+    rows = DeviceHold.objects.filter(which, released=False, line__allocation__state__in=_HOLDING).order_by()
     return {key: int(parts) for key, parts in rows.values_list("device_id").annotate(total=Sum("parts"))}
+
+
+def jobs_holding(place: Node | Cluster | Pool) -> int:
+    """How many jobs hold something there, whoever may see them; what leaked still holds."""
+    here = {"lines__node": place} if isinstance(place, Node) else {"attempt__cluster": place}
+    where = {"pool_key": place.key} if isinstance(place, Pool) else here
+    held = Allocation.objects.filter(state__in=_HOLDING, **where).order_by()
+    return held.values("attempt__job").distinct().count()
+
+
+def jobs_holding_on(nodes: Iterable[Node]) -> int:
+    """How many jobs hold something on any of these nodes, whoever may see them. One query."""
+    held = Allocation.objects.filter(state__in=_HOLDING, lines__node__in=[node.pk for node in nodes]).order_by()
+    return held.values("attempt__job").distinct().count()
 
 
 def jobs_on(node: Node, user: Actor, most: int) -> tuple[list[Job], int]:

@@ -49,7 +49,7 @@ def card_of(job: Job, attempt: Attempt | None, now: datetime) -> Card | None:
             tone=_TONES.get(reason.kind, "wait") if reason else "wait",
             say=say,
             more=estimate_text(job.facts, now),
-            dials=_dials(job.facts),
+            dials=dials_of(job.facts),
             facts=_place(job.facts),
         )
     if job.state == JobState.FAILED:
@@ -59,7 +59,7 @@ def card_of(job: Job, attempt: Attempt | None, now: datetime) -> Card | None:
     return None
 
 
-def _dials(facts: Mapping[str, Any]) -> list[Fact]:
+def dials_of(facts: Mapping[str, Any]) -> list[Fact]:
     """Needed, available, short by: only where the facts hold a need and something it is measured against."""
     need = facts.get("need")
     if not isinstance(need, int):

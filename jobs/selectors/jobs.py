@@ -2,16 +2,19 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from jobs.models import Artifact, Attempt, Job, JobEvent, ReleaseRecord
-from jobs.states import FINAL, JobState
+from jobs.states import JobState
 from tenants import access
 from tenants.access import Actor
+from tenants.models import Team
 
-_FINAL = [state.value for state in FINAL]
+MOST_OPTIONS = 200
 GROUPS: dict[str, tuple[JobState, ...]] = {
     "waiting": (JobState.HELD, JobState.QUEUED),
     "active": (JobState.ADMITTED, JobState.STARTING, JobState.RUNNING, JobState.STOPPING),
@@ -26,30 +29,129 @@ def jobs_visible_to(user: Actor) -> QuerySet[Job]:
     return access.visible(user, Job, "job.see").select_related("project", "submitter", "template_version__template")
 
 
-def jobs_matching(
-    user: Actor, *, group: str = "", text: str = "", mine: bool = False, task_type: str = "", project: str = ""
-) -> QuerySet[Job]:
-    """Visible jobs narrowed by state group, free text in the name, the user's own, task type, and project slug."""
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """What to keep; an empty value keeps everything. Times of submission are half-open [since, until).
+
+    `team` keeps everything below it; `pool` and `cluster` where an attempt was, or where the job waits; `uses`
+    is the id of an artifact the job started from.
+    """
+
+    group: str = ""
+    state: str = ""
+    text: str = ""
+    mine: bool = False
+    task_type: str = ""
+    template: str = ""
+    project: str = ""
+    team: str = ""
+    submitter: str = ""
+    pool: str = ""
+    cluster: str = ""
+    reason: str = ""
+    uses: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is filtered at all."""
+        return self != JobFilter()
+
+
+def jobs_matching(user: Actor, wanted: JobFilter = JobFilter()) -> QuerySet[Job]:
+    """Visible jobs narrowed by the filter, newest first."""
     rows = jobs_visible_to(user)
-    if "\0" in text + project:
+    if any("\0" in value for value in _texts(wanted)):
         return rows.none()  # no name holds one, and the database refuses to look
-    if group in GROUPS:
-        rows = rows.filter(state__in=[s.value for s in GROUPS[group]])
-    if text:
-        rows = rows.filter(Q(name__icontains=text) | Q(project__name__icontains=text))
-    if mine and user.pk:
+    if wanted.mine and user.pk:
         rows = rows.filter(submitter=user.pk)
-    if task_type:
-        rows = rows.filter(task_type=task_type)
-    if project:
-        rows = rows.filter(project__slug=project)
-    return rows
+    if wanted.group in GROUPS:
+        rows = rows.filter(state__in=[s.value for s in GROUPS[wanted.group]])
+    return rows.filter(_by_place(wanted), **_by_column(wanted))
 
 
-def group_counts(user: Actor) -> dict[str, int]:
-    """How many visible jobs are in each state group; one query."""
+def _by_column(wanted: JobFilter) -> dict[str, Any]:
+    columns = {
+        "state": wanted.state,
+        "task_type": wanted.task_type,
+        "template_version__template__slug": wanted.template,
+        "project__slug": wanted.project,
+        "submitter__username": wanted.submitter,
+        "reason": wanted.reason,
+        "submitted_at__gte": wanted.since,
+        "submitted_at__lt": wanted.until,
+    }
+    return {lookup: value for lookup, value in columns.items() if value}
+
+
+def _by_place(wanted: JobFilter) -> Q:
+    found = Q()
+    if wanted.text:
+        found &= Q(name__icontains=wanted.text) | Q(project__name__icontains=wanted.text)
+    if wanted.team:
+        teams = Team.objects.filter(slug=wanted.team).values("path")[:1]
+        found &= Q(project__team__path__startswith=Subquery(teams))
+    if wanted.pool:
+        was = Attempt.objects.filter(job=OuterRef("pk"), pool_key=wanted.pool)
+        found &= Exists(was) | Q(pool_keys__contains=[wanted.pool]) | Q(facts__pool_key=wanted.pool)
+    if wanted.uses:
+        found &= Q(inputs__contains=[{"artifact": wanted.uses}])
+    if wanted.cluster:
+        found &= Q(Exists(Attempt.objects.filter(job=OuterRef("pk"), cluster__key=wanted.cluster)))
+    return found
+
+
+def _texts(wanted: JobFilter) -> list[str]:
+    values = (getattr(wanted, name) for name in JobFilter.__slots__)
+    return [value for value in values if isinstance(value, str)]
+
+
+def group_counts(user: Actor, wanted: JobFilter = JobFilter()) -> dict[str, int]:
+    """How many jobs are in each state group, the filter's own group and state left aside; one query."""
     states = {group: Count("pk", filter=Q(state__in=[s.value for s in states])) for group, states in GROUPS.items()}
-    return access.visible(user, Job, "job.see").order_by().aggregate(**states)
+    rows = jobs_matching(user, replace(wanted, group="", state=""))
+    return rows.select_related(None).order_by().aggregate(**states)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the list can be narrowed to: pairs of a value and its name."""
+
+    projects: list[tuple[str, str]]
+    teams: list[tuple[str, str]]
+    templates: list[str]
+    submitters: list[tuple[str, str]]
+    pools: list[str]
+    clusters: list[str]
+    reasons: list[str]
+
+
+def options_for(user: Actor) -> Options:
+    """The values that visible jobs have, each once; at most MOST_OPTIONS of a kind."""
+    rows = access.visible(user, Job, "job.see").order_by()
+    projects = access.visible_projects(user, "job.see").order_by("name")
+    attempts = access.visible(user, Attempt, "job.see").order_by()
+
+    def once(found: QuerySet[Any], *columns: str) -> list[Any]:
+        if len(columns) == 1:
+            return list(found.values_list(columns[0], flat=True).distinct().order_by(columns[0])[:MOST_OPTIONS])
+        return list(found.values_list(*columns).distinct().order_by(*columns)[:MOST_OPTIONS])
+
+    return Options(
+        projects=list(projects.values_list("slug", "name")[:MOST_OPTIONS]),
+        teams=list(
+            Team.objects.filter(projects__in=projects.order_by()).distinct().values_list("slug", "name")[:MOST_OPTIONS]
+        ),
+        templates=once(rows, "template_version__template__slug"),
+        submitters=[
+            (username, name or username)
+            for name, username in once(rows, "submitter__display_name", "submitter__username")
+        ],
+        pools=once(attempts, "pool_key"),
+        clusters=once(attempts, "cluster__key"),
+        reasons=once(rows, "reason"),
+    )
 
 
 def last_attempt(job: Job) -> Attempt | None:

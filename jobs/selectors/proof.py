@@ -1,6 +1,8 @@
 """A release record as the three levels and what else came back, in words."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -26,14 +28,9 @@ def returned_of(record: ReleaseRecord) -> list[ProofLevel]:
         else _("not yet removed")
     )
     return [
-        ProofLevel(_("Quota"), _seen(record.quota_returned_at), "", _after(record, record.quota_returned_at)),
-        ProofLevel(_("Queue slot"), _seen(record.slot_returned_at), "", _after(record, record.slot_returned_at)),
-        ProofLevel(
-            _("Temporary files"),
-            _seen(record.temporary_removed_at),
-            removed,
-            _after(record, record.temporary_removed_at),
-        ),
+        _returned(_("Quota"), record, record.quota_returned_at),
+        _returned(_("Queue slot"), record, record.slot_returned_at),
+        _returned(_("Temporary files"), record, record.temporary_removed_at, removed),
     ]
 
 
@@ -50,6 +47,7 @@ def _objects(record: ReleaseRecord) -> ProofLevel:
         _state(record.objects_gone_at, record, left),
         text,
         _after(record, record.objects_gone_at),
+        _read_at(record.objects_evidence),
     )
 
 
@@ -69,6 +67,7 @@ def _capacity(record: ReleaseRecord) -> ProofLevel:
         _state(record.capacity_free_at, record, None if not known else 1),
         text,
         _after(record, record.capacity_free_at),
+        _read_at(record.capacity_evidence),
     )
 
 
@@ -82,7 +81,8 @@ def _devices(record: ReleaseRecord) -> ProofLevel:
     else:
         text = _("no devices held")
     observed: Observed = {"idle": "seen", "busy": "missing"}.get(record.device_state, "unobserved")  # type: ignore[assignment]
-    return ProofLevel(_("Device idle"), observed, text, _after(record, record.device_idle_at))
+    after = _after(record, record.device_idle_at)
+    return ProofLevel(_("Device idle"), observed, text, after, _read_at(record.device_evidence))
 
 
 def _state(at: datetime | None, record: ReleaseRecord, reading: object) -> Observed:
@@ -93,8 +93,14 @@ def _state(at: datetime | None, record: ReleaseRecord, reading: object) -> Obser
     return "waiting" if reading is not None else "unobserved"
 
 
-def _seen(at: datetime | None) -> Observed:
-    return "seen" if at is not None else "waiting"
+def _returned(label: str, record: ReleaseRecord, at: datetime | None, text: str = "") -> ProofLevel:
+    return ProofLevel(label, "seen" if at is not None else "waiting", text, _after(record, at), at)
+
+
+def _read_at(evidence: Mapping[str, Any]) -> datetime | None:
+    """When the cluster was read for it: a level keeps its own reading, later ones do not move it."""
+    read = evidence.get("read_at")
+    return datetime.fromisoformat(read) if isinstance(read, str) else None
 
 
 def _after(record: ReleaseRecord, at: datetime | None) -> int | None:

@@ -1,6 +1,6 @@
 """A job's rail: each stage with when it began and why, from its events."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -9,6 +9,7 @@ from jobs.models import Attempt, Job, JobEvent
 from jobs.reasons import Reason
 from jobs.states import AllocationState, JobState, RailStage, rail_stage
 from portal.lib import units
+from portal.lib.clock import to_ms
 from portal.lib.display import RailStage as Stage
 from portal.lib.display import StageStatus
 
@@ -71,13 +72,22 @@ def _begun(job: Job, attempt: Attempt | None, events: Sequence[JobEvent]) -> dic
     for event in events:
         if event.kind == "state" and event.new in set(names):
             times[names[JobState(event.new)]] = event.at
-    if attempt is not None and attempt.number == job.generation and attempt.ended and attempt.stopped_at:
-        times[RailStage.RELEASING] = attempt.stopped_at
-        if attempt.released_at:
-            times[RailStage.RELEASED] = attempt.released_at
+    if attempt is not None and attempt.number == job.generation:
+        times |= _measured(attempt, times)
     if job.archived_at:
         times[RailStage.ARCHIVED] = job.archived_at
     return times
+
+
+def _measured(attempt: Attempt, times: Mapping[RailStage, datetime]) -> dict[RailStage, datetime]:
+    """The clock points of metering where they are known, so that the rail and the usage show the same spans."""
+    points = {RailStage.STARTING: attempt.bound_at, RailStage.RUNNING: attempt.started_at}
+    found = {stage: at for stage, at in points.items() if at is not None and stage in times}
+    if attempt.ended and attempt.stopped_at:
+        found[RailStage.RELEASING] = attempt.stopped_at
+        if attempt.released_at:
+            found[RailStage.RELEASED] = attempt.released_at
+    return found
 
 
 def _status(stage: RailStage, ahead: int, job: Job, *, reached: bool, leaked: bool) -> StageStatus:
@@ -116,21 +126,24 @@ def _cause(stage: RailStage, job: Job, attempt: Attempt | None, times: dict[Rail
         return _("by {who}").format(who=job.submitter)
     if stage is RailStage.ADMITTED and attempt is not None and stage in times:
         return str(attempt.pool_key)
-    if stage is RailStage.RUNNING and attempt is not None and attempt.started_at and attempt.stopped_at:
-        return units.duration_text(units.milliseconds(attempt.stopped_at - attempt.started_at))
     if stage is RailStage.STOPPING and job.reason == Reason.CANCELLED_BY_USER:
         return _("cancelled")
     if stage is RailStage.ARCHIVED and job.archive_note:
         return _("nothing to keep") if job.archive_note == "NothingToKeep" else _("failed")
-    return _took(stage, times)
+    return _span(stage, attempt, times)
 
 
-def _took(stage: RailStage, times: dict[RailStage, datetime]) -> str:
-    following = {
-        RailStage.QUEUED: RailStage.ADMITTED,
-        RailStage.STARTING: RailStage.RUNNING,
-        RailStage.RELEASING: RailStage.RELEASED,
-    }.get(stage)
-    if following is None or stage not in times or following not in times:
+def _span(stage: RailStage, attempt: Attempt | None, times: Mapping[RailStage, datetime]) -> str:
+    """The phase of metering that begins here and how long it took: wait t1 to t4, startup to t5, running to t7."""
+    stopped = attempt.stopped_at if attempt is not None else None
+    phases = {
+        RailStage.QUEUED: (_("wait {span}"), times.get(RailStage.STARTING)),
+        RailStage.STARTING: (_("startup {span}"), times.get(RailStage.RUNNING)),
+        RailStage.RUNNING: ("{span}", stopped),
+        RailStage.RELEASING: (_("release lag {span}"), times.get(RailStage.RELEASED)),
+    }
+    words, until = phases.get(stage, ("", None))
+    if until is None or stage not in times:
         return ""
-    return units.duration_text(max(0, units.milliseconds(times[following] - times[stage])))
+    # Each end is cut to its millisecond, as the ledger does it.
+    return words.format(span=units.duration_text(max(0, to_ms(until) - to_ms(times[stage]))))

@@ -8,14 +8,16 @@ from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Artifact, Job, JobTemplate, TemplateVersion
+from jobs.models.job import ACTIVE_STATES
 from jobs.params.param import Kind as ParamKind
 from jobs.params.param import Param
 from jobs.params.schema import Schema, read_schema
 from jobs.params.values import as_given, to_text
 from jobs.selectors.lineage import inputs_of
-from portal.lib.errors import NotFound
+from portal.lib.errors import Conflict, NotFound
 from resources.models import Cluster, DataSource
 from tenants import access
 from tenants.access import Actor
@@ -35,18 +37,59 @@ class Choice:
 
 def templates_visible_to(user: Actor) -> QuerySet[JobTemplate]:
     """Shipped templates and those of the user's projects, that are not retired, with their newest version."""
-    own = access.visible_projects(user, "template.see").values("pk")
-    rows = JobTemplate.objects.filter(Q(project__isnull=True) | Q(project__in=own), retired_at__isnull=True)
-    return rows.prefetch_related(_NEWEST).order_by("created_at", "slug")
+    return _visible_to(user).filter(retired_at__isnull=True).prefetch_related(_NEWEST).order_by("-created_at", "slug")
+
+
+def retired_templates(user: Actor) -> QuerySet[JobTemplate]:
+    """Templates the user sees that are out of use, with their newest version, the last retired first."""
+    return _visible_to(user).filter(retired_at__isnull=False).prefetch_related(_NEWEST).order_by("-retired_at", "slug")
+
+
+def template_of(user: Actor, slug: str) -> JobTemplate:
+    """A visible template in use or retired, with its newest version. Raises NotFound."""
+    rows = _visible_to(user).filter(slug=slug).select_related("project__team").prefetch_related(_NEWEST)
+    template = rows.first() if user.is_authenticated else None
+    if template is None or not template.newest:
+        raise NotFound(f"template {slug}")
+    return template
+
+
+def latest_of(template: JobTemplate) -> TemplateVersion:
+    """The newest version of a template that was read with it."""
+    versions: list[TemplateVersion] = template.newest  # type: ignore[attr-defined]
+    return versions[0]
 
 
 def newest_version(user: Actor, slug: str) -> TemplateVersion:
-    """The newest version of a visible template. Raises NotFound."""
-    template = templates_visible_to(user).filter(slug=slug).first() if user.is_authenticated else None
-    versions: list[TemplateVersion] = getattr(template, "newest", [])
-    if not versions:
-        raise NotFound(f"template {slug}")
-    return versions[0]
+    """The newest version of a template jobs can be made of. Raises NotFound, or Conflict for a retired one."""
+    template = template_of(user, slug)
+    if template.retired_at is not None:
+        message = _("Template {slug} is retired: no new job can be made of it. Jobs that run or wait go on.")
+        raise Conflict("TemplateRetired", message, facts={"slug": slug, "retired_at": template.retired_at.isoformat()})
+    return latest_of(template)
+
+
+def versions_of(template: JobTemplate) -> QuerySet[TemplateVersion]:
+    """All its versions, newest first, with who published them."""
+    return TemplateVersion.objects.filter(template=template).select_related("published_by").order_by("-number")
+
+
+def version_of(template: JobTemplate, number: int) -> TemplateVersion:
+    """One version by its number. Raises NotFound."""
+    version = versions_of(template).filter(number=number).first()
+    if version is None:
+        raise NotFound(f"version {number} of {template.slug}")
+    return version
+
+
+def unfinished_of(template: JobTemplate) -> int:
+    """How many jobs of the template wait or run."""
+    return Job.objects.filter(template_version__template=template, state__in=ACTIVE_STATES).count()
+
+
+def _visible_to(user: Actor) -> QuerySet[JobTemplate]:
+    own = access.visible_projects(user, "template.see").values("pk")
+    return JobTemplate.objects.filter(Q(project__isnull=True) | Q(project__in=own))
 
 
 def schema_of(version: TemplateVersion) -> Schema:

@@ -8,6 +8,7 @@ from django.db import transaction
 from jobs.models import Allocation, Attempt, ReleaseRecord
 from jobs.reasons import Reason
 from jobs.rows import held_sums, released_facts, write_levels
+from jobs.services.announce_job import announce_job
 from jobs.services.move_allocation import move_allocation
 from jobs.services.record_event import record_event
 from jobs.states import AllocationState
@@ -15,6 +16,7 @@ from portal.lib.clock import to_ms
 from portal.lib.failpoints import failpoint
 from portal.lib.queue import enqueue
 from resources.drivers.base import Driver, ReleaseReading
+from tenants.notify.events import Event
 from tenants.services.record_audit import record_audit
 
 LEAKED_AFTER = timedelta(minutes=2)
@@ -78,4 +80,13 @@ def _leak_if_late(allocation: Allocation, attempt: Attempt, record: ReleaseRecor
     }
     record_event(job=attempt.job, at=now, now=now, kind="release", reason=Reason.LEAKED, facts=facts, attempt=attempt)
     record_audit(actor=None, verb="allocation.leaked", target=attempt.job, after=facts, reason=Reason.LEAKED, now=now)
+    announce_job(
+        job=attempt.job,
+        event=Event.ALLOCATION_LEAKED,
+        reason=Reason.LEAKED,
+        facts=facts,
+        cluster=attempt.cluster.name,
+        pool=allocation.pool_key,
+        now=now,
+    )
     return False

@@ -11,13 +11,14 @@ from typing import Any
 from django.db import transaction
 
 from jobs.models import Cycle, Job
-from jobs.reasons import Reason
+from jobs.reasons import Kind, Reason
 from jobs.scheduler.cycle import cycle
 from jobs.scheduler.decision import Admit, Decision, Expire
 from jobs.scheduler.rules import Rules
-from jobs.selectors.explanations import facts_of
+from jobs.selectors.explanations import facts_of, material
 from jobs.selectors.snapshot import load_snapshot
 from jobs.services.admit_job import admit_job
+from jobs.services.announce_job import announce_job
 from jobs.services.record_event import record_event
 from jobs.services.transition import transition
 from jobs.states import JobState
@@ -25,6 +26,7 @@ from portal.lib.failpoints import failpoint
 from portal.lib.locks import try_session_lock
 from portal.lib.queue import enqueue
 from resources.models import Cluster
+from tenants.notify.events import Event
 
 log = logging.getLogger(__name__)
 LOCK = "jobs.cycle"
@@ -87,7 +89,7 @@ def _explain(decisions: Iterable[Decision], now: datetime, cycle_id: uuid.UUID) 
         if isinstance(decision, Expire):
             transition(job=job, to=JobState.FAILED, reason=reason, facts=facts, now=now, cycle_id=cycle_id)
             changed += 1
-        elif job.reason != reason or _material(job.facts) != _material(facts):
+        elif job.reason != reason or material(job.facts) != material(facts):
             changed += _note(job, reason, facts, now, cycle_id)
         elif job.facts != facts:
             job.facts = facts
@@ -103,10 +105,6 @@ def _note(job: Job, reason: Reason, facts: dict[str, Any], now: datetime, cycle_
     moved = still.update(reason=reason, facts=facts, reason_at=now)
     if moved:
         record_event(job=job, at=now, now=now, kind="reason", reason=reason, facts=facts, cycle_id=cycle_id)
+        if reason.kind is Kind.NEVER:
+            announce_job(job=job, event=Event.JOB_NEVER, reason=reason, facts=facts, now=now)
     return moved
-
-
-def _material(facts: dict[str, Any]) -> dict[str, Any]:
-    """The numbers whose change is worth an event."""
-    volatile = {"queue_position", "queue_total", "estimate", "holders", "position", "waiting"}
-    return {name: value for name, value in facts.items() if name not in volatile}

@@ -9,11 +9,16 @@ from django.db import transaction
 
 from jobs.models import Attempt, Job
 from jobs.rows import ENDS_ATTEMPT, close_attempt, move_values
+from jobs.services.announce_job import announce_job
 from jobs.services.move_allocation import move_allocation
 from jobs.services.record_event import record_event
 from jobs.states import AllocationState, JobState
 from portal.lib.failpoints import failpoint
 from tenants.models import User
+from tenants.notify.events import Event
+
+_TOLD = {JobState.FAILED: Event.JOB_FAILED, JobState.SUCCEEDED: Event.JOB_SUCCEEDED}
+"""What its submitter hears of."""
 
 
 def transition(
@@ -56,6 +61,8 @@ def transition(
             actor=actor,
             cycle_id=cycle_id,
         )
+        if to in _TOLD:
+            announce_job(job=job, event=_TOLD[to], reason=str(reason), facts=facts or {}, now=now)
         if attempt is not None and to in ENDS_ATTEMPT:
             _end_attempt(attempt, old=old, reason=reason, facts=facts, moment=moment, now=now)
     for name, value in values.items():

@@ -86,12 +86,7 @@ class Template:
 
     def inputs(self) -> "tuple[Input, ...]":
         """The artifacts and data sources among the parameters, in the order of the form."""
-        kinds = (Kind.ARTIFACT, Kind.DATASOURCE)
-        return tuple(
-            Input(param.name, input_variable(param.name), param.artifact_kind or "datasource", param.required)
-            for param in read_schema(self.params).params
-            if param.kind in kinds
-        )
+        return inputs_of(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +97,16 @@ class Input:
     variable: str
     kind: str
     required: bool
+
+
+def inputs_of(params: object) -> tuple[Input, ...]:
+    """The inputs among the parameters of a schema, in the order of the form."""
+    kinds = (Kind.ARTIFACT, Kind.DATASOURCE)
+    return tuple(
+        Input(param.name, input_variable(param.name), param.artifact_kind or "datasource", param.required)
+        for param in read_schema(params).params
+        if param.kind in kinds
+    )
 
 
 def input_variable(param: str) -> str:

@@ -1,29 +1,24 @@
-"""The job page: header, rail, top card, proof; tabs for log, history, files, usage and workload."""
+"""The job page: header, rail, top card, results, proof; below them its tabs."""
 
 import uuid
-from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from jobs.models import Attempt, Job
 from jobs.selectors.job_card import card_of
-from jobs.selectors.jobs import artifacts_of, events_of, last_attempt, releases_of
-from jobs.selectors.logs import LogPart, tail_or_empty
+from jobs.selectors.jobs import events_of, last_attempt, releases_of
 from jobs.selectors.proof import levels_of, levels_seen, returned_of
 from jobs.selectors.rail import rail_of
-from jobs.selectors.templates import params_of
-from jobs.selectors.workload import workload_of
+from jobs.selectors.results import reports_of
 from jobs.sentences import sentence
-from jobs.web.logs import place_of
+from jobs.web import tabs
 from jobs.web.usage_panel import usage_of
 from portal.lib.clock import utc_now
-from portal.lib.display import Link
 from portal.lib.signin import signed_in
 from portal.lib.sse import stream_changes
 from tenants import access
@@ -36,10 +31,9 @@ _RELATED = ("project__team", "submitter", "template_version__template", "run_aga
 def job_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """The whole page; `?tab=` names the tab."""
     job = access.fetch(request.user, Job, key, "job.see", related=_RELATED)
-    tab = request.GET.get("tab", "overview")
-    context = _status(job) | {"tabs": _tabs(tab), "tab": tab} | _may(request, job)
-    context |= _TABS.get(tab, _overview)(job, context["attempt"], request)
-    return render(request, "jobs/detail.html", context)
+    tab = tabs.name_of(request)
+    context = _status(job) | {"tabs": tabs.links(tab)} | tabs.context_of(tab, request, job)
+    return render(request, "jobs/detail.html", context | _may(request, job))
 
 
 @require_GET
@@ -48,6 +42,18 @@ def status(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """The part of the page that moves."""
     job = access.fetch(request.user, Job, key, "job.see", related=_RELATED)
     return render(request, "jobs/status.html", _status(job) | _may(request, job))
+
+
+@require_GET
+@signed_in
+def part(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """What else of a tab moves with the job: beside the log on the overview, else all of the tab."""
+    job = access.fetch(request.user, Job, key, "job.see", related=_RELATED)
+    tab = tabs.name_of(request)
+    if tab in ("overview", "log"):
+        found = {"job": job, "attempt": last_attempt(job), **tabs.aside_of(request, job)}
+        return render(request, "jobs/overview_aside.html", found)
+    return render(request, f"jobs/tab_{tab}.html", _status(job) | tabs.context_of(tab, request, job))
 
 
 @require_GET
@@ -82,94 +88,20 @@ def _status(job: Job) -> dict[str, Any]:
         "sentence": sentence(job.reason, job.facts, now),
         "proofs": proofs[::-1],
         "usage": usage_of(job, now),
+        "reports": reports_of(job) if job.archived_at else [],
         "settled": _settled(job),
         "stream_url": "" if _settled(job) else f"{reverse('job_stream', args=[job.pk])}?seen={_fingerprint(job)}",
         "events": events,
     }
 
 
-def _overview(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
-    pod_sets = job.alternatives[0]["pod_sets"] if job.alternatives else []
-    return {
-        "pod_sets": pod_sets,
-        "params": params_of(job),
-        "artifacts": artifacts_of(job)[:20],
-        **_log(job, attempt, request),
-    }
-
-
-def _log(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
-    count = len(attempt.placement) if attempt else sum(pods["count"] for pods in job.alternatives[0]["pod_sets"])
-    raw = request.GET.get("member", "0")
-    member = int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= 6 and int(raw) < count else 0
-    part = tail_or_empty(attempt, member) if attempt else LogPart("", 0, job.is_final)
-    query = f"?member={member}"
-    return {
-        "log": part,
-        "log_place": place_of(attempt, part.offset) if attempt else "0",
-        "log_ended": part.ended and job.is_final,
-        "member": member,
-        "members": range(count),
-        "log_url": reverse("job_log", args=[job.pk]) + query,
-        "log_download": reverse("job_log_download", args=[job.pk]) + query if attempt else "",
-    }
-
-
-def _history(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
-    now = utc_now()
-    rows = [(event, sentence(event.reason, event.facts, now)) for event in events_of(job).reverse()[:200]]
-    return {
-        "history": rows,
-        "attempts": Attempt.objects.filter(job=job).select_related("cluster").order_by("-number"),
-    }
-
-
-def _files(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
-    return {"artifacts": artifacts_of(job)}
-
-
-def _workload(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
-    if attempt is None:
-        return {"workload": None}
-    plain = asdict(workload_of(job, attempt))
-    # Paths of the portal's own machine and the token's digest are nobody's business here.
-    for name in ("output_dir", "checkpoint_dir", "token_sha256", "mounts"):
-        plain.pop(name)
-    return {"workload": plain}
-
-
-def _usage(job: Job, attempt: Attempt | None, request: HttpRequest) -> dict[str, Any]:
-    return {}
-
-
-_TABS = {
-    "overview": _overview,
-    "log": _log,
-    "history": _history,
-    "files": _files,
-    "usage": _usage,
-    "workload": _workload,
-}
-
-
-def _tabs(current: str) -> list[Link]:
-    words = {
-        "overview": _("Overview"),
-        "log": _("Log"),
-        "history": _("History"),
-        "files": _("Files"),
-        "usage": _("Usage and cost"),
-        "workload": _("Workload"),
-    }
-    current = current if current in words else "overview"
-    return [Link(word, f"?tab={key}", current=key == current) for key, word in words.items()]
-
-
 def _may(request: HttpRequest, job: Job) -> dict[str, bool]:
-    serves = job.task_type == "inference" and not job.is_final
+    serves = job.task_type == "inference"
     return {
+        "serves": serves,
         "may_cancel": _may_cancel(request, job),
-        "may_renew": serves and access.can(request.user, "project.change", job.project),
+        "may_submit": access.can(request.user, "job.ask", job),
+        "may_renew": serves and not job.is_final and access.can(request.user, "project.change", job.project),
     }
 
 

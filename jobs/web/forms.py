@@ -1,8 +1,7 @@
 """The form of a new job. It holds no rules: the services decide, and their refusals stand beside the fields."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms

@@ -1,94 +1,104 @@
 """Lists of jobs and services."""
 
-from datetime import datetime
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET
 
-from jobs.models import Job
-from jobs.selectors.jobs import group_counts, jobs_matching
+from jobs.models import Attempt, Job
+from jobs.selectors.jobs import group_counts, jobs_matching, options_for
+from jobs.selectors.services import ended_services, running_services, service_of
 from jobs.selectors.templates import submittable_projects
 from jobs.sentences import sentence
+from jobs.web.filters import JobFilterForm, chips
 from portal.lib.clock import utc_now
+from portal.lib.csv_file import csv_response
 from portal.lib.display import Link
+from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from tenants import access
 
 PER_PAGE = 50
+_CSV = (
+    "job_id", "name", "state", "reason", "task_type", "template", "template_version", "team", "project", "submitter",
+    "priority_class", "pool", "cluster", "submitted_at", "eligible_at", "started_at", "finished_at", "archived_at",
+)  # fmt: skip
 
 
 @require_GET
 @signed_in
-def job_list(request: HttpRequest) -> HttpResponse:
-    """Visible jobs, newest first, filtered by state group, text and "mine"."""
-    group, text = request.GET.get("state", ""), request.GET.get("q", "").strip()[:200]
-    mine = request.GET.get("mine") == "1"
-    project = request.GET.get("project", "")[:63]
-    rows = jobs_matching(request.user, group=group, text=text, mine=mine, project=project)
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+def job_list(request: HttpRequest) -> HttpResponseBase:
+    """Visible jobs, newest first; every filter is in the address, `?format=csv` exports what it leaves."""
+    form = JobFilterForm(request.GET)
+    if not form.is_valid():
+        form.offer(options_for(request.user))
+        return render(request, "jobs/list.html", {"form": form, "filtered": True}, status=422)
+    rows = jobs_matching(request.user, form.wanted())
+    if request.GET.get("format") == "csv":
+        return csv_response("jobs", _CSV, _csv_rows(rows))
+    return render(request, "jobs/list.html", _listed(request, form, rows))
+
+
+def _listed(request: HttpRequest, form: JobFilterForm, rows: QuerySet[Job]) -> dict[str, Any]:
+    form.offer(options_for(request.user))
+    page = page_of(request, rows, size=PER_PAGE)
     now = utc_now()
-    context = {
+    return {
+        "form": form,
         "page": page,
         "rows": [(job, sentence(job.reason, job.facts, now)) for job in page],
-        "links": _links(
-            group_counts(request.user), {"state": group, "q": text, "mine": mine and "1", "project": project}
-        ),
-        "filtered": bool(group or text or mine or project),
-        "text": text,
+        "links": chips(form, group_counts(request.user, form.wanted())),
+        "csv": f"?{urlencode(form.given() | {'format': 'csv'})}",
+        "filtered": form.wanted().is_set,
         "may_submit": submittable_projects(request.user).exists(),
         "now": now,
     }
-    return render(request, "jobs/list.html", context)
+
+
+def _csv_rows(rows: QuerySet[Job]) -> Iterator[list[Any]]:
+    last = Attempt.objects.filter(job=OuterRef("pk")).order_by("-number")
+    found = rows.select_related("project__team").annotate(
+        last_pool=Subquery(last.values("pool_key")[:1]),
+        last_cluster=Subquery(last.values("cluster__key")[:1]),
+        last_start=Subquery(last.values("started_at")[:1]),
+    )
+    for job in found.select_related("submitter", "template_version__template").iterator(chunk_size=500):
+        version = job.template_version
+        yield [
+            job.pk, job.name, job.state, job.reason, job.task_type, version.template.slug, version.number,
+            job.project.team.name, job.project.name, str(job.submitter), job.priority_class, job.last_pool,
+            job.last_cluster, job.submitted_at, job.eligible_at, job.last_start, job.finished_at, job.archived_at,
+        ]  # fmt: skip
 
 
 @require_GET
 @signed_in
 def service_list(request: HttpRequest) -> HttpResponse:
-    """Inference services: their replicas and addresses, and the projects whose token the reader may renew."""
-    rows = jobs_matching(request.user, task_type="inference")
-    page = Paginator(rows.prefetch_related("attempts"), PER_PAGE).get_page(request.GET.get("page"))
+    """Services that serve or wait, `?ended=1`: those that ended; and the projects whose token one may renew."""
+    ended = request.GET.get("ended") == "1"
+    running, gone = running_services(request.user), ended_services(request.user)
+    page = page_of(request, gone if ended else running, size=PER_PAGE)
     now = utc_now()
     projects = access.visible_projects(request.user, "project.change").filter(archived_at__isnull=True)
-    context = {"page": page, "rows": [_service(job, now) for job in page], "projects": projects[:PER_PAGE], "now": now}
+    context = {
+        "page": page,
+        "rows": [service_of(job, now) for job in page],
+        "links": _service_links(running.count(), gone.count(), ended=ended),
+        "ended": ended,
+        "projects": projects[:PER_PAGE],
+        "now": now,
+    }
     return render(request, "jobs/services.html", context)
 
 
-def _service(job: Job, now: datetime) -> dict[str, object]:
-    attempts = sorted(job.attempts.all(), key=lambda a: a.number)
-    last = attempts[-1] if attempts else None
-    members = last.members_seen if last and not last.ended else []
-    ready = sum(1 for m in members if m.get("ready_at") and not m.get("finished_at"))
-    return {
-        "job": job,
-        "sentence": sentence(job.reason, job.facts, now),
-        "ready": ready,
-        "wanted": len(last.placement) if last else 0,
-        "addresses": last.addresses if last and not last.ended else [],
-    }
-
-
-def _links(counts: dict[str, int], given: dict[str, object]) -> list[Link]:
-    """Chips that set or take off one filter and keep the others; counts are of all that may be seen."""
-    words = {
-        "waiting": _("Waiting"),
-        "active": _("Active"),
-        "succeeded": _("Succeeded"),
-        "failed": _("Failed"),
-        "cancelled": _("Cancelled"),
-    }
-
-    def url(**changes: str) -> str:
-        return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
-
-    links = [Link(_("Mine"), url(mine="" if given["mine"] else "1"), current=bool(given["mine"]))]
-    for name in ("project", "q"):
-        if given[name]:
-            links.append(Link(str(given[name]), url(**{name: ""}), current=True))
-    return links + [
-        Link(word, url(state="" if given["state"] == key else key), count=counts[key], current=given["state"] == key)
-        for key, word in words.items()
+def _service_links(running: int, gone: int, *, ended: bool) -> list[Link]:
+    return [
+        Link(_("Serving or waiting"), "?", count=running, current=not ended),
+        Link(pgettext("services", "Ended"), "?ended=1", count=gone, current=ended),
     ]

@@ -7,14 +7,17 @@ from typing import Any
 
 from django import template
 from django.template import Context
+from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, gettext_lazy, pgettext_lazy
 
 from jobs.models import Artifact, Attempt, Job
 from jobs.params.param import Kind as ParamKind
 from jobs.params.param import Param
 from jobs.params.values import to_text
-from jobs.selectors.files import kept_file
+from jobs.selectors.files import kept_file, kept_folder
 from jobs.sentences import UNIT_OF_RESOURCE
 from jobs.web.usage_panel import ClassUse
 from portal.lib import units
@@ -50,6 +53,13 @@ KINDS: dict[str, str | Promise] = {
     "model": pgettext_lazy("artifact", "Model"),
     "result": gettext_lazy("Result"),
     "log": gettext_lazy("Log"),
+}
+EVENT_KINDS: dict[str, str | Promise] = {
+    "state": pgettext_lazy("event", "State"),
+    "reason": pgettext_lazy("event", "Reason"),
+    "attempt": pgettext_lazy("event", "Attempt"),
+    "release": pgettext_lazy("event", "Release"),
+    "archive": pgettext_lazy("event", "Archive"),
 }
 PARAM_KINDS: dict[ParamKind, str | Promise] = {
     ParamKind.TEXT: gettext_lazy("Text"),
@@ -155,9 +165,36 @@ def in_language(names: Mapping[str, Any]) -> str:
 
 
 @register.filter
-def downloadable(artifact: Artifact) -> bool:
-    """Whether it is one file that is still kept."""
-    return kept_file(artifact) is not None
+def in_list(item: object) -> list[object]:
+    """The one item as a list."""
+    return [item]
+
+
+@register.simple_tag
+def artifact_link(artifact: Artifact) -> SafeString | str:
+    """The name of a kept file or folder as its download, or the name alone when nothing is kept."""
+    if kept_file(artifact) is None and kept_folder(artifact) is None:
+        return artifact.name
+    url = reverse("job_file", args=[artifact.job_id, artifact.pk])
+    return format_html('<a href="{}" download>{}</a>', url, artifact.name)
+
+
+@register.simple_tag
+def figure(value: int | float | bool | str | None) -> str:
+    """A reported value: numbers grouped, fractions to six significant digits; none is a word of its own."""
+    if value is None:
+        return gettext("none")
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return units.number(value) if isinstance(value, int) else value
+
+
+@register.simple_tag
+def event_kind(value: str) -> str:
+    """What an event is about, in words."""
+    return str(EVENT_KINDS.get(value, value))
 
 
 @register.filter

@@ -8,6 +8,7 @@ from jobs.models import Allocation, Job
 from jobs.sentences import UNIT_OF_RESOURCE
 from metering.rating import phases
 from metering.shapes import split
+from portal.lib.clock import to_ms
 from portal.lib.units import Unit, milliseconds
 from resources.models import ResourceClass
 from resources.selectors.rates import UNIT_OF
@@ -61,7 +62,7 @@ def usage_of(job: Job, now: datetime) -> Usage:
     wait, is_open = 0, not job.is_final
     begun = job.eligible_at or job.submitted_at
     for allocation in _allocations(job):
-        wait += max(0, milliseconds((allocation.bound_at or allocation.released_at or now) - begun))
+        wait += _span_ms(begun, allocation.bound_at or allocation.released_at or now)
         begun = allocation.attempt.stopped_at or now
         is_open |= allocation.released_at is None
         for phase, left, right in _phases(allocation, now):
@@ -71,8 +72,13 @@ def usage_of(job: Job, now: datetime) -> Usage:
                 use = uses.setdefault((line.class_key, line.resource), _empty(line, kinds))
                 use.by_phase[phase] += line.quantity * ms
     if not uses and not job.is_final:
-        wait = max(0, milliseconds(now - begun))
+        wait = _span_ms(begun, now)
     return Usage(wait, spans, sorted(uses.values(), key=lambda u: u.key), is_open)
+
+
+def _span_ms(start: datetime, end: datetime) -> int:
+    """Each end is cut to its millisecond, as the ledger and the rail do it."""
+    return max(0, to_ms(end) - to_ms(start))
 
 
 def _allocations(job: Job) -> list[Allocation]:

@@ -1,5 +1,6 @@
 """A preview as the verdict card of the new-job page."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.urls import reverse
@@ -16,11 +17,13 @@ from jobs.web.forms import NewJobForm
 from portal.lib import units
 from portal.lib.clock import utc_now
 from portal.lib.display import Fact, VerdictCard
-from portal.lib.errors import DomainError
+from portal.lib.errors import DomainError, FieldError
 from portal.lib.localised import listed
 from resources.selectors.catalogue import class_looks
 
 CURRENCY = "points"
+_BEYOND = frozenset({"TooLarge", "QuantityTooLarge", "DurationTooLong"})
+"""Refusals of an amount above its maximum, which their sentence names."""
 
 
 def card_of_preview(preview: Preview, now: datetime) -> VerdictCard:
@@ -41,14 +44,29 @@ def card_of_preview(preview: Preview, now: datetime) -> VerdictCard:
 
 
 def card_of_error(error: DomainError, form: NewJobForm) -> VerdictCard:
-    """What is refused before any scheduling: the form's fields to correct, or the reason and its numbers."""
+    """What is refused before any scheduling: what is still to be chosen, a maximum passed, or fields to correct."""
     if error.facts.get("verdict") == "never":
         return VerdictCard("never", sentence(error.reason, error.facts, utc_now()))
-    fields = [
-        Fact(form.label(field.field) or pgettext("what a job asks for", "Request"), field.text())
-        for field in error.fields
+    beyond = [field for field in error.fields if field.reason in _BEYOND]
+    if beyond:
+        message = _("It can never start like this: the template does not allow so much.")
+        return VerdictCard("never", message, facts=_said(beyond, form))
+    if error.fields and all(form.to_choose(field) for field in error.fields):
+        names = listed(form.label(field.field) for field in error.fields)
+        return VerdictCard("unknown", _("Choose first: {names}.").format(names=names), facts=_none_yet(error, form))
+    return VerdictCard("unknown", error.text(), facts=_said(error.fields, form))
+
+
+def _said(fields: Iterable[FieldError], form: NewJobForm) -> list[Fact]:
+    return [
+        Fact(form.label(field.field) or pgettext("what a job asks for", "Request"), field.text()) for field in fields
     ]
-    return VerdictCard("unknown", error.text(), facts=fields)
+
+
+def _none_yet(error: DomainError, form: NewJobForm) -> list[Fact]:
+    """Inputs of which the project has none at all."""
+    names = [form.label(field.field) for field in error.fields if not form.offers(field.field)]
+    return [Fact(name, _("the project has none yet")) for name in names]
 
 
 def _facts(preview: Preview) -> list[Fact]:

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import connection
 
 from metering.models import Segment
+from metering.rating import floor_ms
 from metering.selectors.use import Use
 from metering.selectors.windows import Window
 
@@ -146,8 +147,9 @@ def _fold(found: dict[Any, dict[tuple[str, str], Use]], row: tuple[Any, ...]) ->
 def _rows(select: str, scope: Scope, window: Window, **more: Any) -> Iterator[tuple[Any, ...]]:
     utc = window.start.astimezone(UTC)
     values = {
-        "lo": window.start,
-        "hi": window.end,
+        # Quantities are integers over whole milliseconds (rule 8): a window that ends now is cut at one.
+        "lo": floor_ms(window.start),
+        "hi": floor_ms(window.end),
         "month": utc.replace(day=1, hour=0, minute=0, second=0, microsecond=0),
         "user": scope.user,
         "projects": _list(scope.projects),

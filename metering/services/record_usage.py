@@ -14,7 +14,7 @@ from metering.rating import Piece, amount, cut, months_between, phases
 from metering.selectors.rates import rates_by_axis
 from portal.lib.locks import try_session_lock
 
-BATCH = 500
+BATCH, AT_ONCE = 500, 50
 _SPACE = uuid.UUID("6f1f2a52-3f0d-5d58-9c0b-1d7b3a6f7c10")
 
 
@@ -35,18 +35,42 @@ def _pass(now: datetime) -> int:
         .prefetch_related("lines__node")
         .order_by("released_at", "id")[:BATCH]
     )
-    count = 0
-    for allocation in pending:
+    rows = list(pending)
+    for first in range(0, len(rows), AT_ONCE):
         with transaction.atomic():
-            MeteredAllocation.objects.create(allocation_id=allocation.pk, recorded_at=now)
-            _enter(allocation, now)
-        count += 1
-    return count
+            _enter(rows[first : first + AT_ONCE], now)
+    return len(rows)
 
 
-def _enter(allocation: Allocation, now: datetime) -> None:
+def _enter(allocations: list[Allocation], now: datetime) -> None:
+    """Mark them as entered and write their segments and entries, all or none."""
+    marks = [MeteredAllocation(allocation_id=allocation.pk, recorded_at=now) for allocation in allocations]
+    MeteredAllocation.objects.bulk_create(marks)
+    spans = {allocation.pk: _spans(allocation) for allocation in allocations}
+    moments = [moment for own in spans.values() for _phase, left, right in own for moment in (left, right)]
+    if not moments:
+        return
+    start, end = min(moments), max(moments)
+    rates = rates_by_axis(start, end)
+    periods = list(Period.objects.filter(start__lt=end, end__gt=start))
+    edges = [*months_between(start, end), *(m for p in periods for m in (p.start, p.end))]
+    segments: list[Segment] = []
+    entries: list[LedgerEntry] = []
+    for allocation in allocations:
+        for line in allocation.lines.all():
+            own = rates.get((line.class_key, line.resource), [])
+            for phase, left, right in spans[allocation.pk]:
+                for piece in cut(left, right, own, edges):
+                    segment = _segment(allocation, line, phase, piece, now)
+                    segments.append(segment)
+                    entries.append(_entry(segment, piece, periods, now))
+    Segment.objects.bulk_create(segments, ignore_conflicts=True)
+    LedgerEntry.objects.bulk_create(entries, ignore_conflicts=True)
+
+
+def _spans(allocation: Allocation) -> list[tuple[str, datetime, datetime]]:
     attempt = allocation.attempt
-    spans = list(
+    return list(
         phases(
             bound=allocation.bound_at,
             started=attempt.started_at,
@@ -54,23 +78,6 @@ def _enter(allocation: Allocation, now: datetime) -> None:
             released=allocation.released_at,
         )
     )
-    if not spans:
-        return
-    start, end = spans[0][1], spans[-1][2]
-    rates = rates_by_axis(start, end)
-    periods = list(Period.objects.filter(start__lt=end, end__gt=start))
-    edges = [*months_between(start, end), *(m for p in periods for m in (p.start, p.end))]
-    segments: list[Segment] = []
-    entries: list[LedgerEntry] = []
-    for line in allocation.lines.all():
-        own = rates.get((line.class_key, line.resource), [])
-        for phase, left, right in spans:
-            for piece in cut(left, right, own, edges):
-                segment = _segment(allocation, line, phase, piece, now)
-                segments.append(segment)
-                entries.append(_entry(segment, piece, periods, now))
-    Segment.objects.bulk_create(segments, ignore_conflicts=True)
-    LedgerEntry.objects.bulk_create(entries, ignore_conflicts=True)
 
 
 def _segment(allocation: Allocation, line: AllocationLine, phase: str, piece: Piece, now: datetime) -> Segment:

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from metering.selectors.open_use import OpenPiece, sum_of
 from metering.selectors.segments import RatedSegment
 from metering.selectors.usage import Scope, UsedJob, count_jobs_that_used, jobs_that_used, use_by_day
-from metering.selectors.use import Use, money_of
+from metering.selectors.use import Use
 from metering.selectors.windows import KEYS, Window
-from metering.shapes import kind_of, sums_of, unit_of, use_rows
+from metering.shapes import kind_of, table_of, unit_of
 from portal.lib import units
 from portal.lib.display import Link
 from resources.selectors.catalogue import ClassLooks
@@ -64,11 +64,11 @@ def segment_rows(items: Sequence[RatedSegment], looks: ClassLooks) -> list[Segme
 
 def open_context(pieces: Sequence[OpenPiece], looks: ClassLooks) -> dict[str, object]:
     """What is not in the ledger yet: by class, and the jobs it comes from."""
-    uses = sum_of(pieces)
+    uses, total = table_of(sum_of(pieces), looks)
     jobs = {piece.job_id: piece.job_name for piece in pieces}
     return {
-        "open_uses": use_rows(uses, looks),
-        "open_total": sums_of(money_of(uses)),
+        "open_uses": uses,
+        "open_total": total,
         "open_count": len(jobs),
         "open_jobs": list(jobs.items())[:OPEN_JOBS_SHOWN],
     }

@@ -14,13 +14,14 @@ from metering.selectors.segments import segments_of, with_rates
 from metering.selectors.usage import Scope, use_by_class, use_by_job, use_by_project
 from metering.selectors.use import money_of
 from metering.selectors.windows import Window, window_of
-from metering.shapes import short_uses, sums_of, totals, use_rows
+from metering.shapes import share_decimals, short_uses, sums_of, table_of, totals, use_rows
 from metering.web import charts, export
 from metering.web.parts import UsedJobs, day_uses, open_context, period_links, segment_rows
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.pages import page_of, word
 from portal.lib.signin import signed_in
+from portal.lib.units import money_places
 from resources.selectors.catalogue import class_looks
 from tenants import access
 from tenants.models import Project
@@ -38,7 +39,8 @@ def my_usage(request: HttpRequest) -> HttpResponseBase:
     scope = Scope(user=request.user.pk)
     if request.GET.get("format") == "csv":
         return export.jobs_csv("my-usage", scope, window)
-    return render(request, "metering/my_usage.html", _of_jobs(request, scope, window))
+    context = _of_jobs(request, scope, window)
+    return render(request, "metering/my_usage.html", context | {"elsewhere": _elsewhere(request, context["jobs"])})
 
 
 @require_GET
@@ -68,15 +70,30 @@ def job_usage(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
     everything = Window("all", job.submitted_at, now, job.submitted_at.date(), now.date())
     uses = use_by_class(Scope(jobs=[job.pk]), everything)
     pieces = open_pieces(Scope(jobs=[job.pk]), everything, now)
+    rows = segment_rows(with_rates(list(page)), looks)
+    table, total = table_of(uses, looks)
     context = {
         "job": job,
         "page": page,
-        "rows": segment_rows(with_rates(list(page)), looks),
-        "uses": use_rows(uses, looks),
-        "total": sums_of(money_of(uses)),
+        "rows": rows,
+        "price_places": money_places(row.price for row in rows),
+        "cost_places": money_places(row.cost for row in rows),
+        "uses": table,
+        "total": total,
         "now": now,
     }
     return render(request, "metering/job_usage.html", context | open_context(pieces, looks))
+
+
+def _elsewhere(request: HttpRequest, own: list[Any]) -> dict[str, Any] | None:
+    """For a reader without use of their own: why there is none, and whose use they may see instead."""
+    if own:
+        return None
+    projects = access.visible_projects(request.user, "usage.see").order_by("name")
+    return {
+        "may_submit": access.visible_projects(request.user, "job.ask").exists(),
+        "projects": projects[:PROJECTS_PER_PAGE],
+    }
 
 
 def _one_project(request: HttpRequest, project: Project | None, window: Window) -> HttpResponseBase:
@@ -102,12 +119,14 @@ def _of_jobs(request: HttpRequest, scope: Scope, window: Window, **query: str) -
         (job, job.job_id in linked, short_uses(by_job[job.job_id], looks), sums_of(money_of(by_job[job.job_id])))
         for job in page
     ]
+    share_decimals(sums for _job, _linked, _used, sums in jobs)
+    table, total = table_of(uses, looks)
     return {
         "window": window,
         "links": period_links(window.key, **query),
         "csv": f"?{export.query(period=window.key, format='csv', **query)}",
-        "uses": use_rows(uses, looks),
-        "total": sums_of(money_of(uses)),
+        "uses": table,
+        "total": total,
         "charts": charts.class_charts(days, looks) if uses else [],
         "page": page,
         "jobs": jobs,
@@ -126,6 +145,8 @@ def _of_projects(request: HttpRequest, projects: list[Project], window: Window) 
     days = day_uses(scope, window, now)
     names, table = charts.stack_table(days, looks)
     rows = [(p, use_rows(found[p.pk], looks), sums_of(money_of(found[p.pk]))) for p in page]
+    total = totals(found)
+    share_decimals([total, *(s for _p, uses, whole in rows for s in (whole, *(use.sums for use in uses)))])
     return {
         "window": window,
         "links": period_links(window.key),
@@ -134,7 +155,7 @@ def _of_projects(request: HttpRequest, projects: list[Project], window: Window) 
         "rows": rows,
         "projects": len(projects),
         "used": len(used),
-        "total": totals(found),
+        "total": total,
         "figure": charts.stack(days, looks) if names else None,
         "unweighted": charts.unweighted(days, looks),
         "day_names": names,

@@ -10,9 +10,12 @@ import pytest
 from django.db import connection, connections
 from django.db.models import Sum
 
-from jobs.models import Allocation, AllocationLine, Attempt, Job, JobEvent
+from jobs.models import Allocation, AllocationLine, Attempt, Job, JobEvent, JobTemplate, TemplateVersion
 from jobs.reasons import Reason
 from jobs.services import run_cycle as cycle_module
+from jobs.services.copy_template import copy_template
+from jobs.services.publish_shipped_templates import publish_shipped_templates
+from jobs.services.publish_version import publish_version
 from jobs.services.run_cycle import run_cycle
 from jobs.services.submit_job import submit_job
 from jobs.services.transition import transition
@@ -159,3 +162,27 @@ def test_the_restricted_role_may_run_the_whole_cycle(cast):
         with connection.cursor() as cursor:
             cursor.execute("RESET ROLE")
     assert Job.objects.get(pk=jobs[0].pk).state == JobState.ADMITTED
+
+
+def test_two_next_versions_at_once_are_one_and_a_refusal(cast):
+    publish_shipped_templates(now=make.NOW)
+    source = TemplateVersion.objects.get(template__slug="run-operation")
+
+    def copied():
+        return copy_template(
+            actor=cast.owner, source=source, project=cast.alpha, slug="ours", title="Ours", now=make.NOW
+        )
+
+    made = at_once(copied, copied)
+    assert sorted(type(result).__name__ for result in made) == ["Invalid", "TemplateVersion"]
+    template = JobTemplate.objects.get(slug="ours")
+
+    def published(title: str):
+        return publish_version(
+            actor=cast.owner, template=template, base=1, parts={"title": {"en": title}}, now=make.NOW
+        )
+
+    results = at_once(*(lambda title=title: published(title) for title in "ABC"))
+    assert sorted(getattr(result, "reason", "") for result in results) == ["", "VersionOutdated", "VersionOutdated"]
+    assert template.versions.count() == 2
+    assert AuditEvent.objects.filter(verb="template.published", target_id=str(template.pk)).count() == 1

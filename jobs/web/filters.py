@@ -1,0 +1,136 @@
+"""The filters of the list of jobs: a form for all of them, chips for the usual ones and for those in force."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from jobs.models.template import TASK_TYPES
+from jobs.reason_words import reason_word
+from jobs.selectors.jobs import GROUPS, JobFilter, Options
+from jobs.states import JobState
+from jobs.web.tags import TASK_TYPES as TASK_WORDS
+from portal.lib.display import Link
+
+GROUP_WORDS: Mapping[str, str | Promise] = {
+    "waiting": gettext_lazy("Waiting"),
+    "active": gettext_lazy("Active"),
+    "succeeded": gettext_lazy("Succeeded"),
+    "failed": gettext_lazy("Failed"),
+    "cancelled": gettext_lazy("Cancelled"),
+}
+Choices = Sequence[tuple[str, str | Promise]]
+
+
+def _one_of(label: Any) -> forms.CharField:
+    """A choice that also takes a value nobody offers: an old link then finds nothing, instead of failing."""
+    return forms.CharField(label=label, required=False, max_length=200, widget=forms.Select)
+
+
+class JobFilterForm(forms.Form):
+    """Every filter by the name it has in the address; days are days of the page's zone, both included."""
+
+    q = forms.CharField(label=gettext_lazy("Name contains"), required=False, max_length=200)
+    state = _one_of(gettext_lazy("State"))
+    type = _one_of(gettext_lazy("Type"))
+    template = _one_of(gettext_lazy("Template"))
+    project = _one_of(gettext_lazy("Project"))
+    team = _one_of(gettext_lazy("Team"))
+    submitter = _one_of(gettext_lazy("Submitter"))
+    pool = _one_of(gettext_lazy("Pool"))
+    cluster = _one_of(gettext_lazy("Cluster"))
+    reason = _one_of(gettext_lazy("Reason"))
+    since = forms.DateField(label=gettext_lazy("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=gettext_lazy("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    mine = forms.CharField(required=False, max_length=1, widget=forms.HiddenInput)
+    uses = forms.CharField(label=gettext_lazy("Started from"), required=False, max_length=36, widget=forms.HiddenInput)
+
+    def offer(self, options: Options) -> None:
+        """Fill the choices."""
+        found: dict[str, Choices] = {
+            "state": [*GROUP_WORDS.items(), *((s.value, s.value) for s in JobState)],
+            "type": [(key, TASK_WORDS[key]) for key in TASK_TYPES],
+            "template": _named(options.templates),
+            "project": options.projects,
+            "team": options.teams,
+            "submitter": options.submitters,
+            "pool": _named(options.pools),
+            "cluster": _named(options.clusters),
+            "reason": [(reason, reason_word(reason)) for reason in options.reasons],
+        }
+        for name, choices in found.items():
+            widget = self.fields[name].widget
+            assert isinstance(widget, forms.Select)
+            widget.choices = [("", gettext_lazy("any")), *choices]
+
+    def wanted(self) -> JobFilter:
+        """The filter of a valid form."""
+        said = self.cleaned_data
+        group = said["state"] if said["state"] in GROUPS else ""
+        until = said["until"]
+        return JobFilter(
+            group=group,
+            state="" if group else said["state"],
+            text=said["q"],
+            mine=said["mine"] == "1",
+            task_type=said["type"],
+            template=said["template"],
+            project=said["project"],
+            team=said["team"],
+            submitter=said["submitter"],
+            pool=said["pool"],
+            cluster=said["cluster"],
+            reason=said["reason"],
+            uses=said["uses"],
+            since=_midnight(said["since"]),
+            until=_midnight(until + timedelta(days=1) if until and until < date.max else until),
+        )
+
+    def given(self) -> dict[str, str]:
+        """What is set, by its name in the address."""
+        return {name: str(value) for name, value in self.cleaned_data.items() if value}
+
+
+def chips(form: JobFilterForm, counts: Mapping[str, int]) -> list[Link]:
+    """The chip "mine", the state groups with how many the other filters leave of each, and every filter in force."""
+    given = form.given()
+
+    def url(**changes: str) -> str:
+        return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
+
+    mine = given.get("mine") == "1"
+    groups = [
+        Link(
+            str(word),
+            url(state="" if given.get("state") == key else key),
+            count=counts[key],
+            current=given.get("state") == key,
+        )
+        for key, word in GROUP_WORDS.items()
+    ]
+    taken = [
+        Link(f"{form.fields[name].label}: {_word(form, name, value)}", url(**{name: ""}), current=True)
+        for name, value in given.items()
+        if name != "mine" and not (name == "state" and value in GROUPS)
+    ]
+    return [Link(_("Mine"), url(mine="" if mine else "1"), current=mine), *groups, *taken]
+
+
+def _word(form: JobFilterForm, name: str, value: str) -> str:
+    """What the form calls a value, else the value itself."""
+    choices = dict(getattr(form.fields[name].widget, "choices", ()))
+    return str(choices.get(value, value))
+
+
+def _named(values: Iterable[str]) -> Choices:
+    return [(value, value) for value in values]
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return None if day is None else timezone.make_aware(datetime.combine(day, time.min))
