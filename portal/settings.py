@@ -19,6 +19,9 @@ STATE_DIR = Path(
     or Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "armillary"
 )
 BIND = env.text("PORTAL_BIND", "127.0.0.1:8000")
+STAGES = env.choice("PORTAL_STAGES", "span", ("see", "run", "share", "span"))  # the furthest stage that is on
+# What the first start brings along: a simulated fleet with a history, people and this machine only, or nothing.
+DEMO = env.choice("PORTAL_DEMO", "fleet", ("fleet", "machine", "none"))
 PROGRAMS_DIR = BASE_DIR / "jobs" / "shipped" / "programs"
 
 
@@ -126,6 +129,7 @@ TEMPLATES = [
                 "django.templatetags.static",
                 "portal.web.templatetags.ui",
                 "jobs.web.tags",
+                "tenants.web.tags",
             ],
         },
     },

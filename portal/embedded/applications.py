@@ -1,4 +1,4 @@
-"""The portal's own processes: web server, two workers, beat, and the one-shot that prepares the database."""
+"""The portal's own processes: web server, two workers, beat, and the one-shots that prepare database and demo."""
 
 import http.client
 import signal
@@ -19,6 +19,17 @@ def prepare(env: Mapping[str, str]) -> Spec:
         title="Preparing the database",
         argv=(sys.executable, "-m", "portal.embedded.prepare"),
         env={**env, "PORTAL_AS_OWNER": "true"},
+        is_ready=lambda _pid: True,
+    )
+
+
+def demo(env: Mapping[str, str]) -> Spec:
+    """The demo fleet and its past, behind the first page."""
+    return Spec(
+        name="demo",
+        title="The demo fleet",
+        argv=(sys.executable, "manage.py", "seed_fleet"),
+        env=env,
         is_ready=lambda _pid: True,
     )
 

@@ -71,13 +71,14 @@ def start_stack(
 ) -> Stack:
     """`up` on that state folder, ready for requests; a free port unless one is given.
 
-    None of the caller's PORTAL_* variables reach it, only `extra`. Raises EmbeddedError with its output.
+    None of the caller's PORTAL_* variables reach it, only `extra`; without one it has no simulated fleet, which would
+    keep the machine busy for a minute. Raises EmbeddedError with its output.
     """
     port = port or free_port()
     state_dir.mkdir(parents=True, exist_ok=True)
     state = StateFolder(state_dir)
     env = {name: value for name, value in os.environ.items() if not name.startswith("PORTAL_")}
-    env |= {"PORTAL_STATE_DIR": str(state_dir), **(extra or {})}
+    env |= {"PORTAL_STATE_DIR": str(state_dir), "PORTAL_DEMO": "machine", **(extra or {})}
     command = tied((sys.executable, str(CHECKOUT / "manage.py"), "up", "--port", str(port)), signal.SIGTERM)
     output = state_dir / "up.log"
     began = time.monotonic()

@@ -23,6 +23,7 @@ from portal.embedded.terminal import tell, warn
 DEFAULT_BIND = "127.0.0.1:8000"
 PREPARE_SECONDS = 300.0
 WEB_SECONDS = 60.0
+DEMO_SECONDS = 600.0
 
 
 def main(argv: list[str]) -> int:
@@ -35,7 +36,7 @@ def main(argv: list[str]) -> int:
             end_leftovers(state)
             _check_port(options.host, options.port)
             with socket_folder(os.environ) as sockets:
-                return Up(state, sockets, options.host, options.port, os.environ).run()
+                return Up(state, sockets, options.host, options.port, os.environ, empty=options.empty).run()
     except (EmbeddedError, OSError) as error:
         warn(str(error))
         return 1
@@ -44,10 +45,20 @@ def main(argv: list[str]) -> int:
 class Up:
     """One run of the portal, from the first line to the last."""
 
-    def __init__(self, state: StateFolder, sockets: Path, host: str, port: int, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        state: StateFolder,
+        sockets: Path,
+        host: str,
+        port: int,
+        environ: Mapping[str, str],
+        *,
+        empty: bool = False,
+    ) -> None:
         self.state = state
         self.host = host
         self.port = port
+        self.empty = empty
         self.began = time.monotonic()
         self.supervisor = Supervisor(state, sockets, self.say)
         self.servers = Servers(state, sockets, environ)
@@ -95,6 +106,7 @@ class Up:
         for spec in applications.background(self.env, str(self.state.root / "beat-schedule")):
             self.supervisor.launch(new_child(self.state, spec))
         self._announce()
+        self._seed()
 
     def _announce(self) -> None:
         url = f"http://{_shown(self.host)}:{self.port}/"
@@ -103,9 +115,24 @@ class Up:
         if self.state.accounts.exists():
             tell(accounts_table(self.state.accounts.read_text(encoding="utf-8")))
 
+    def _seed(self) -> None:
+        """Add the demo fleet; the portal works without it, and the next start tries again."""
+        if self.env.get("PORTAL_DEMO", "fleet") != "fleet":
+            return
+        began = time.monotonic()
+        self.say("adding the simulated demo fleet and its past; everything else works meanwhile")
+        try:
+            self.supervisor.run_once(new_child(self.state, applications.demo(self.env)), within=DEMO_SECONDS)
+        except EmbeddedError as error:
+            self.say(f"the demo fleet is not complete: {error}")
+        else:
+            self.say(f"the demo fleet is complete after {time.monotonic() - began:.0f} s")
+
     def _environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """What the portal's processes see: the caller's variables, our servers, never the owner's address."""
         env = {"PORTAL_MODE": "embedded", **environ, **self.servers.environment}
+        if self.empty:
+            env["PORTAL_DEMO"] = "none"
         env.pop(OWNER_URL, None)
         return {**env, "PORTAL_BIND": f"{self.host}:{self.port}", "PYTHONUNBUFFERED": "1"}
 
@@ -125,6 +152,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev up", description=main.__doc__)
     parser.add_argument("--port", type=int, default=port, help="port of the web server (default %(default)s)")
     parser.add_argument("--host", default=host or "127.0.0.1", help="address to listen on (default %(default)s)")
+    parser.add_argument("--empty", action="store_true", help="no demo: one administrator, who sets everything up")
     return parser.parse_args(argv)
 
 
