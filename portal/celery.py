@@ -18,6 +18,8 @@ BEAT_SCHEDULE: dict[str, dict[str, object]] = {
     "reconcile": {"task": "jobs.reconcile_all", "schedule": 1.0, "options": {"expires": 1}},
     "inventory": {"task": "resources.sync_all", "schedule": 15.0, "options": {"expires": 15}},
     "usage": {"task": "metering.record_usage", "schedule": 10.0, "options": {"expires": 10}},
+    "notices": {"task": "tenants.fan_out", "schedule": 5.0, "options": {"expires": 5}},
+    "old_notices": {"task": "tenants.prune_notices", "schedule": 3600.0, "options": {"expires": 3600}},
     "partitions": {"task": "tenants.ensure_partitions", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 

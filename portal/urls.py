@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("resources.web.urls")),
     path("", include("jobs.web.urls")),
     path("", include("metering.web.urls")),
+    path("", include("portal.web.admin.urls")),
     path("", include("portal.web.urls")),
 ]
 

@@ -36,7 +36,8 @@
   function follow(region) {
     const every = 1000 * (Number(region.dataset.liveEvery) || 5);
     let source = null, timer = 0, opened = false;
-    const beat = () => heard.set(region, { at: Date.now(), late: 3 * every + 20000 });
+    const quiet = "liveQuiet" in region.dataset;   // a detail of the frame says nothing about the page's own age
+    const beat = () => { if (!quiet) heard.set(region, { at: Date.now(), late: 3 * every + 20000 }); };
     const refresh = () => window.htmx.trigger(region, "live");
     const close = () => { if (source) source.close(); clearInterval(timer); source = null; };
     const ended = () => !region.isConnected || one("[data-live-end]", region) !== null;
@@ -67,7 +68,7 @@
     const asked = new URL(ev.detail.pathInfo.requestPath, location.href).pathname, xhr = ev.detail.xhr;
     if (!/^\s*<!doctype/i.test(xhr.responseText) || new URL(xhr.responseURL || location.href).pathname === asked) return;
     ev.detail.shouldSwap = false;
-    location.reload();
+    if (!("liveQuiet" in ev.detail.elt.dataset)) location.reload();   // the frame's poll must not take away a half-filled form
   });
   function showAge() {
     if (!badge) return;
@@ -178,11 +179,18 @@
   const enterDrawer = () => { const drawer = one(".drawer:target"); if (drawer) (one("a, button", drawer) || drawer).focus(); };
   window.addEventListener("hashchange", enterDrawer);
 
+  const reach = () => {   // what scrolls sideways must be reachable by keyboard, and only that
+    document.querySelectorAll(".scroll").forEach((box) => {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
+    });
+  };
   document.addEventListener("htmx:load", (ev) => {   // the whole page once, then each part that arrives
     each(ev.target, "[data-live]", follow);
     each(ev.target, "[data-log]", tail);
     each(ev.target, "time[data-ago]", ago);
+    reach();
   });
+  window.addEventListener("resize", () => reach());
   setInterval(() => { showAge(); document.querySelectorAll("time[data-ago]").forEach(ago); }, 1000);
   const current = one(".nav [aria-current]");
   if (current) current.scrollIntoView({ block: "nearest", inline: "center" });

@@ -26,12 +26,16 @@ class RailStage:
 
 @dataclass(frozen=True, slots=True)
 class ProofLevel:
-    """One level of a release proof. `after_ms` counts from the end of the last process; None: not seen."""
+    """One level of a release proof. `after_ms` counts from the end of the last process; None: not seen.
+
+    `read_at` is when the reading behind it was made; a level not seen yet has it too once it was read.
+    """
 
     label: str
     observed: Observed
     text: str
     after_ms: int | None = None
+    read_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Amounts, durations and ages are cut, never rounded up; money is rounded half to 
 Units: milli-CPU, bytes, milliseconds, device parts (42,000 = one device), micro units of a currency.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
@@ -135,7 +135,7 @@ def hours_word(unit: Unit) -> str:
 
 
 def duration_text(ms: int) -> str:
-    """A duration in its two largest units: 2 h 15 min, 1 min 05 s, 45 s, 350 ms."""
+    """A duration in its two largest units: 2 h 15 min, 1 min 05 s; below a minute in tenths of a second: 4.2 s."""
     text = _duration(abs(ms))
     return f"{MINUS}{text}" if ms < 0 else text
 
@@ -144,7 +144,7 @@ def _duration(ms: int) -> str:
     if ms < SECOND:
         return _("{n} ms").format(n=ms)
     if ms < MINUTE:
-        return _("{n} s").format(n=ms // SECOND)
+        return _("{n} s").format(n=number(Fraction(ms, SECOND), 1))
     if ms < 10 * MINUTE:
         minutes, seconds = divmod(ms // SECOND, 60)
         return _("{m} min {s} s").format(m=minutes, s=f"{seconds:02}")
@@ -185,8 +185,9 @@ def ago_text(moment: datetime, now: datetime) -> str:
 
 
 def age_text(past: datetime, now: datetime) -> str:
-    """How old a figure is: 4 s old. A clock that runs ahead gives 0 ms, not a negative age."""
+    """How old a figure is: 4 s old, in whole seconds. A clock that runs ahead gives 0 ms, not a negative age."""
     ms = max(0, milliseconds(now - past))
+    ms -= ms % SECOND if ms > SECOND else 0
     return _("{age} old").format(age=_("{n} min").format(n=ms // MINUTE) if MINUTE <= ms < HOUR else _duration(ms))
 
 
@@ -230,11 +231,32 @@ def zone_text(zone: tzinfo, now: datetime) -> str:
 # --- money --------------------------------------------------------------------------------------
 
 
-def money_text(micro: int | Decimal, currency: str) -> str:
-    """Money with its currency: CNY 1,200.00; a price below a hundredth keeps its digits, never reads 0.00."""
+CENT_PLACES: Final = 2
+FINE_PLACES: Final = 6
+
+
+def money_places(micros: Iterable[int | Decimal | None]) -> int:
+    """Decimals that suit a whole column: six as soon as one amount is below a hundredth, else two."""
+    cent = 10 ** (FINE_PLACES - CENT_PLACES)
+    return FINE_PLACES if any(micro and abs(micro) < cent for micro in micros) else CENT_PLACES
+
+
+def money_text(micro: int | Decimal, currency: str, places: int | None = None) -> str:
+    """Money with its currency: CNY 1,200.00; without `places` an amount below a hundredth keeps its digits."""
     value = Decimal(micro) / 1_000_000
-    places = 6 if 0 < abs(value) < Decimal("0.01") else 2
-    text = f"{abs(value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN)):,f}"
+    places = money_places([micro]) if places is None else places
+    return _money(value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN), currency)
+
+
+def exact_money(micro: int | Decimal, currency: str) -> str:
+    """Money with every digit it has, at least two decimals."""
+    value = (Decimal(micro) / 1_000_000).normalize()
+    digits = -int(value.as_tuple().exponent)
+    return _money(value if digits >= CENT_PLACES else value.quantize(Decimal("0.01")), currency)
+
+
+def _money(value: Decimal, currency: str) -> str:
+    text = f"{abs(value):,f}"
     sign = MINUS if value < 0 else ""
     if currency == "CNY":
         return _("CNY {amount}").format(amount=sign + text)

@@ -11,6 +11,7 @@ from portal.lib.errors import DomainError
 from portal.lib.request_context import RequestContext, serving
 from portal.web.csp import harden
 from portal.web.errors import render_problem
+from portal.web.stages import require_page
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -29,6 +30,15 @@ class PageMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-ID"] = str(request_id)
         return harden(response)
+
+    def process_view(self, request: HttpRequest, *_view: object) -> HttpResponseBase | None:
+        """A page of a stage that is switched off is not there."""
+        match = request.resolver_match
+        try:
+            require_page((match.url_name or "") if match else "")
+        except DomainError as error:
+            return render_problem(request, error)
+        return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """A refusal that a view lets pass becomes the page of its status; anything else is not ours."""

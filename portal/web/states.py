@@ -61,6 +61,9 @@ LOOKS: dict[str, Look] = {
     "unhealthy": Look("failed", "bad", _("Unhealthy")),
     "stale": Look("unknown", "warn", _("Stale")),
     "retired": Look("never", "off", _("Retired")),
+    "attached": Look("done", "ok", _("Attached")),
+    "paused": Look("held", "warn", _("Paused")),
+    "detached": Look("never", "off", _("Detached")),
     "simulated": Look("sim", "sim", _("Simulated")),
     # evidence
     "validated": Look("done", "ok", _("Validated")),

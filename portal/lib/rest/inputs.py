@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from portal.lib.errors import FieldError, Invalid
 from portal.lib.rest.body import printable
-from portal.lib.text import BadInput, clean_line, gettext_noop
+from portal.lib.text import BLANK, BadInput, clean_line, clean_note, gettext_noop, visible
 
 Schema = dict[str, Any]
 Parse = Callable[[Any], Any]
@@ -113,6 +113,20 @@ def text(maximum: int, *, help_text: str = "") -> Given:
     return Given(lambda raw: clean_line(raw, maximum=maximum), schema, help_text=help_text)
 
 
+def reason(*, maximum: int = 1_000) -> Given:
+    """Why something is changed: needed, and something that can be read."""
+
+    def parse(value: object) -> str:
+        said = clean_note(value, maximum=maximum)
+        if not visible(said):
+            raise BadInput("Blank", BLANK)
+        return said
+
+    schema = {"type": "string", "minLength": 1, "maxLength": maximum}
+    help_text = "Why; kept in the audit trail with the old and new values."
+    return Given(parse, schema, required=True, help_text=help_text)
+
+
 def key(*, required: bool = False, help_text: str = "") -> Given:
     """The id of a row."""
     return Given(read_id, {"type": "string", "format": "uuid"}, required=required, help_text=help_text)
@@ -129,12 +143,15 @@ def flag(*, help_text: str = "") -> Given:
     return Given(_read_flag, {"type": "boolean"}, from_text=_flag_of_text, help_text=help_text)
 
 
-def whole(minimum: int, maximum: int, *, default: int | None = None, help_text: str = "") -> Given:
+def whole(
+    minimum: int, maximum: int, *, default: int | None = None, required: bool = False, help_text: str = ""
+) -> Given:
     """A whole number."""
     schema: Schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
     if default is not None:
         schema["default"] = default
-    return Given(_between(minimum, maximum), schema, from_text=_whole_of_text, help_text=help_text)
+    parse = _between(minimum, maximum)
+    return Given(parse, schema, from_text=_whole_of_text, required=required, help_text=help_text)
 
 
 def moment(*, help_text: str = "") -> Given:
@@ -154,9 +171,9 @@ def secret(maximum: int, *, help_text: str = "") -> Given:
     return Given(parse, schema, help_text=help_text)
 
 
-def raw(schema: Schema, *, help_text: str = "") -> Given:
+def raw(schema: Schema, *, required: bool = False, help_text: str = "") -> Given:
     """A value the service reads itself. Null and "" are refused: there they would mean the template's default."""
-    return Given(_not_empty, schema, help_text=help_text)
+    return Given(_not_empty, schema, required=required, help_text=help_text)
 
 
 def read_id(value: object) -> uuid.UUID:

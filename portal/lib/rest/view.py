@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from functools import wraps
 from typing import Any, Final
 
@@ -21,12 +22,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.lib.clock import utc_now
 from portal.lib.problem import MEDIA_TYPE
 from portal.lib.rest.body import StrictJson
 from portal.lib.rest.inputs import Input, Nothing
 from portal.lib.rest.outputs import Problem, Shown
 from portal.lib.rest.paging import page
 
+USE_NOTED_EVERY: Final = timedelta(minutes=10)
 _TOKEN: Final = re.compile(rb"[0-9a-f]{64}")
 
 
@@ -41,7 +44,16 @@ class Token(TokenAuthentication):
         """User and token. What cannot be a token is refused before it reaches a decoder or the database."""
         if not _TOKEN.fullmatch(token):
             raise AuthenticationFailed
-        return super().authenticate_credentials(token)
+        user, found = super().authenticate_credentials(token)
+        _note_use(found)
+        return user, found
+
+
+def _note_use(token: Any) -> None:
+    """Keep when the token was last used, to within USE_NOTED_EVERY: a write at each request would cost more."""
+    now = utc_now()
+    if token.last_used is None or now - token.last_used >= USE_NOTED_EVERY:
+        type(token).objects.filter(pk=token.pk).update(last_used=now)
 
 
 class Session(SessionAuthentication):
@@ -123,6 +135,12 @@ def _language(accepted: str) -> str:
 Method = Callable[..., Any]
 
 
+class Bytes(str):
+    """A sentence about an answer that is a file."""
+
+    __slots__ = ()
+
+
 def endpoint(
     operation: str,
     summary: str,
@@ -136,7 +154,8 @@ def endpoint(
 ) -> Callable[[Method], Method]:
     """Reads query and body into one dict for the method, and documents all that the operation may answer.
 
-    `gives` is what a status answers with: a shape, or a sentence for plain text ("" for nothing). `refuses` adds
+    `gives` is what a status answers with: a shape, or a sentence for plain text ("" for nothing, `Bytes` for a
+    file). `refuses` adds
     to what every operation may refuse. A POST without `body` still refuses one that is not empty.
     """
     refused = {422, *([] if anyone else [401]), *refuses}
@@ -168,13 +187,16 @@ def endpoint(
 
 
 def _key(status: int, shape: type[Shown] | str) -> tuple[int, str] | int:
+    if isinstance(shape, Bytes):
+        return (status, "application/octet-stream")
     return (status, "text/plain") if shape and isinstance(shape, str) else status
 
 
 def _answer(shape: type[Shown] | str) -> Any:
     if not isinstance(shape, str):
         return shape
-    return OpenApiResponse({"type": "string"}, description=shape) if shape else None
+    schema = {"type": "string"} | ({"format": "binary"} if isinstance(shape, Bytes) else {})
+    return OpenApiResponse(schema, description=shape) if shape else None
 
 
 def answer(shape: type[Shown], value: Any, *, status: int = 200, **context: Any) -> Response:

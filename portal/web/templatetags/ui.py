@@ -184,9 +184,18 @@ def hours_word(unit: units.Unit) -> str:
 
 
 @register.simple_tag
-def money(micro: int | Decimal | None, currency: str, absent: Text = "") -> SafeString | str:
-    """Micro units of a currency as money; without a rate the word is "unrated"."""
-    return missing(absent or _("unrated")) if micro is None else units.money_text(micro, currency)
+def money(micro: int | Decimal | None, currency: str, absent: Text = "", places: int | None = None) -> SafeString | str:
+    """Micro units of a currency as money, exact on hover; `places` is the column's; without a rate: "unrated"."""
+    if micro is None:
+        return missing(absent or _("unrated"))
+    exact, text = units.exact_money(micro, currency), units.money_text(micro, currency, places)
+    return text if exact == text else format_html('<span title="{}">{}</span>', exact, text)
+
+
+@register.simple_tag
+def money_places(*micros: int | Decimal | None) -> int:
+    """Decimals of a column that holds these amounts."""
+    return units.money_places(micros)
 
 
 @register.simple_tag

@@ -3,6 +3,7 @@
 Each request carries one hostile value in every field at once, so that all values of the corpus pass in few requests.
 """
 
+import re
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
@@ -40,12 +41,35 @@ FORMS = {
     "open-session": {"params-note": "note", "params-time_to_live": "duration"},
 }
 ADDRESSES = {
-    "job_list": ("q", "state", "page", "mine"),
-    "service_list": ("page",),
+    "job_list": (
+        "q",
+        "state",
+        "page",
+        "mine",
+        "type",
+        "template",
+        "project",
+        "team",
+        "submitter",
+        "pool",
+        "cluster",
+        "reason",
+        "uses",
+        "since",
+        "until",
+    ),
+    "queue_page": ("pool", "project", "reason", "page"),
+    "artifact_list": ("kind", "project", "q", "page"),
+    "service_list": ("page", "ended"),
+    "template_list": ("retired", "page"),
     "my_usage": ("period", "page"),
     "usage_by_project": ("period",),
     "node_list": ("q", "pool", "stage", "cluster"),
-    "audit_list": ("verb", "actor", "project", "result", "since", "until", "before", "cursor"),
+    "audit_list": ("verb", "actor", "project", "result", "since", "until", "before", "cursor", "team", "text"),
+    "team_list": ("page", "projects"),
+    "project_list": ("q", "archived", "page"),
+    "people": ("q", "state", "page"),
+    "token_list": ("page",),
     "pool_list": ("page",),
 }
 
@@ -85,7 +109,8 @@ def test_hostile_values_are_refused_beside_their_fields_and_nothing_is_stored(te
 def test_hostile_values_get_a_verdict_that_names_them(researcher):
     for body in bodies(FORMS["train-network"]):
         answer = researcher.post(reverse("job_preview", args=["train-network"]), body)
-        assert answer.status_code == 200 and 'data-verdict="unknown"' in answer.content.decode(), body
+        # Never: some of them are only too much.
+        assert answer.status_code == 200 and re.search('data-verdict="(unknown|never)"', answer.content.decode()), body
 
 
 @pytest.mark.parametrize("field", ["project", "from"])

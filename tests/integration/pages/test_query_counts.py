@@ -24,16 +24,52 @@ PAGES = [
     ("lead", "/"),
     ("member", "/"),
     ("viewer", "/"),
+    ("member", "/inbox"),
+    ("platform_admin", "/setup"),
+    ("member", "/jobs"),
+    ("platform_admin", "/jobs"),
+    ("member", "/jobs/{job}"),
+    ("member", "/jobs/{job}?tab=history"),
+    ("member", "/jobs/{job}?tab=files"),
+    ("auditor", "/jobs/{job}?tab=audit"),
+    ("member", "/queue"),
+    ("platform_admin", "/queue"),
+    ("member", "/services"),
+    ("member", "/artifacts"),
+    ("member", "/templates"),
+    ("owner", "/templates/tests-batch"),
+    ("owner", "/templates/tests-batch/versions"),
     ("member", "/usage/me"),
     ("manager", "/usage/projects"),
     ("lead", "/usage/projects?project=alpha"),
     ("member", "/usage/jobs/{job}"),
     ("platform_admin", "/nodes"),
     ("platform_admin", "/nodes/{node}"),
+    ("platform_admin", "/clusters"),
+    ("platform_admin", "/clusters/site"),
+    ("platform_admin", "/devices"),
+    ("platform_admin", "/classes"),
+    ("platform_admin", "/classes/cpu"),
+    ("member", "/classes"),
+    ("member", "/runtimes"),
+    ("member", "/data"),
     ("platform_admin", "/pools"),
     ("member", "/pools"),
     ("platform_admin", "/pools/shared"),
+    ("platform_admin", "/pools/shared/edit"),
+    ("platform_admin", "/pools/shared/delete"),
+    ("platform_admin", "/nodes/{node}/cordon"),
+    ("platform_admin", "/classes/cpu/edit"),
+    ("platform_admin", "/classes/cpu/rates/new"),
     ("auditor", "/audit"),
+    ("platform_admin", "/teams"),
+    ("platform_admin", "/teams/models"),
+    ("platform_admin", "/projects"),
+    ("platform_admin", "/projects/alpha"),
+    ("member", "/projects/alpha"),
+    ("platform_admin", "/people"),
+    ("member", "/tokens"),
+    ("member", "/roles"),
 ]
 
 
@@ -80,7 +116,9 @@ def _work(cast, project, node, lines) -> str:
     leaked = make.make_job(project, cast.member, state=JobState.FAILED, lines=lines)
     make.make_allocation(leaked, node, lines, reserved=start, bound=start, started=start, stopped=end, leaked=end)
     record_event(job=running, at=start, now=NOW, kind="state", reason="Submitted", new="QUEUED")
-    make.make_job(project, cast.member, lines=lines)
+    make.make_job(project, cast.member, lines=lines, facts={"pool_key": node.pool.key, "resource": "cpu"})
+    make.make_job(project, cast.member, state=JobState.RUNNING, task_type="inference", lines=lines)
+    make.make_artifact(done, "dataset")
     return str(done.pk) if project == cast.alpha else ""
 
 

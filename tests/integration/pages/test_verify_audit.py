@@ -11,8 +11,9 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
 from portal.lib.request_context import RequestContext, serving
+from tenants.chain import GENESIS, chain_hash
 from tenants.models import AuditEvent
-from tenants.services.record_audit import GENESIS, record_audit
+from tenants.services.record_audit import record_audit
 from tenants.services.verify_audit import verify_audit
 from tests.builders import NOW, make_user
 
@@ -77,7 +78,6 @@ def test_a_changed_record_is_named(chain, change):
 
 
 def test_a_record_whose_hash_was_computed_again_breaks_the_next_one(chain):
-    from tenants.services.record_audit import chain_hash
 
     with as_the_owner():
         AuditEvent.objects.filter(seq=chain[2]).update(verb="test.forged")

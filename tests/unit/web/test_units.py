@@ -1,6 +1,8 @@
 """Quantities, durations, times and money read as the glossary says, in both languages."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -18,7 +20,8 @@ SHANGHAI = ZoneInfo("Asia/Shanghai")
         (0, "0 ms", "0 毫秒"),
         (999, "999 ms", "999 毫秒"),
         (1_000, "1 s", "1 秒"),
-        (45_999, "45 s", "45 秒"),
+        (1_450, "1.4 s", "1.4 秒"),
+        (45_999, "45.9 s", "45.9 秒"),
         (60_000, "1 min 00 s", "1 分 00 秒"),
         (95_000, "1 min 35 s", "1 分 35 秒"),
         (41 * 60_000 + 59_000, "41 min", "41 分"),
@@ -135,11 +138,28 @@ def test_relative_time_uses_one_unit(seconds: int, english: str, chinese: str) -
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(4, "4 s old"), (660, "11 min old"), (8_100, "2 h 15 min old"), (-3, "0 ms old")]
+    ("seconds", "text"),
+    [(4, "4 s old"), (4.7, "4 s old"), (660, "11 min old"), (8_100, "2 h 15 min old"), (-3, "0 ms old")],
 )
-def test_an_age_is_never_negative(seconds: int, text: str) -> None:
+def test_an_age_is_never_negative(seconds: float, text: str) -> None:
     with translation.override("en"):
         assert units.age_text(NOW - timedelta(seconds=seconds), NOW) == text
+
+
+@pytest.mark.parametrize(
+    ("micros", "places"),
+    [([], 2), ([None, 0], 2), ([10_000, 5_000_000], 2), ([9_999, 5_000_000], 6), ([Decimal("-0.5"), None], 6)],
+)
+def test_one_small_amount_gives_its_whole_column_more_decimals(micros: list[Any], places: int) -> None:
+    assert units.money_places(micros) == places
+
+
+def test_money_of_a_column_has_its_decimals_and_the_exact_amount_every_digit() -> None:
+    with translation.override("en"):
+        assert units.money_text(5_000_000, "points", 6) == "5.000000 points"
+        assert units.exact_money(Decimal("1234567.25"), "points") == "1.23456725 points"
+        assert units.exact_money(5_000_000, "EUR") == "EUR 5.00"
+        assert units.exact_money(-10_000_000_000, "CNY") == "CNY −10,000.00"
 
 
 def test_times_are_local_and_say_utc_on_hover() -> None:
