@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db.models import Model
 
-from jobs.models import Allocation, AllocationLine, Attempt, Job, JobTemplate, TemplateVersion
+from jobs.models import Allocation, AllocationLine, Artifact, Attempt, Job, JobTemplate, TemplateVersion
+from jobs.shipped.catalogue import BATCH
 from jobs.states import AllocationState, JobState
 from resources.models import Cluster, Device, DeviceGroup, Node, Pool, RateVersion, ResourceClass
 from resources.services.create_pool import create_pool
@@ -130,7 +131,7 @@ def make_template(
     )
     title = {"en": slug.title(), "zh-hans": f"{slug} 模板"}
     version, _ = TemplateVersion.objects.get_or_create(
-        template=template, number=1, defaults={"spec": {"title": title}, "published_at": NOW}
+        template=template, number=1, defaults={"spec": BATCH.spec() | {"title": title}, "published_at": NOW}
     )
     return version
 
@@ -212,6 +213,21 @@ def make_allocation(
         for k, r, q in lines
     )
     return allocation
+
+
+def make_artifact(job: Job, kind: str = "result", *, name: str = "", location: str = "/nowhere") -> Artifact:
+    """What the job's newest attempt left; its file need not be there."""
+    return Artifact.objects.create(
+        project=job.project,
+        job=job,
+        attempt=job.attempts.latest("number"),
+        name=name or kind,
+        kind=kind,
+        location=location,
+        bytes=1,
+        sha256="0" * 64,
+        created_at=NOW,
+    )
 
 
 def _state(

@@ -35,7 +35,7 @@ PATHS = (
 )
 VERDICT = "/templates/run-operation/preview"
 """The live verdict: posted, with the form's fields."""
-PARTS = ("", "?tab=log", "?tab=history", "?tab=files", "?tab=usage", "?tab=workload", "/status", "/log?after=0")
+PARTS = ("", "?tab=log", "?tab=history", "?tab=files", "?tab=usage", "?tab=manifest", "/status", "/log?after=0")
 
 
 def main() -> int:

@@ -25,7 +25,7 @@ PATHS = (
     "/pools",
     "/pools/local",
 )
-TABS = ("overview", "log", "history", "files", "usage", "workload")
+TABS = ("overview", "log", "history", "events", "files", "metrics", "usage", "manifest", "audit")
 NAMES = """
     SELECT username AS name FROM tenants_user UNION SELECT display_name FROM tenants_user
     UNION SELECT name FROM tenants_team UNION SELECT name FROM tenants_project

@@ -2,7 +2,7 @@
 
 Nothing here is computed from the permission table. A route without a row fails.
 `+` answered (2xx, a redirect onward, or 422 for an empty form) · `3` 403 seen but not allowed ·
-`4` 404 not to be seen · `L` sent to sign in · `1` 401.
+`4` 404 not to be seen · `L` sent to sign in · `1` 401 · `9` 409 allowed, but something stands against it.
 """
 
 import json
@@ -16,7 +16,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from jobs.models import Artifact, Attempt, Job, TemplateVersion
+from jobs.services.copy_template import copy_template
 from jobs.services.publish_shipped_templates import publish_shipped_templates
+from tenants.models import Grant, Membership, Project, Team, User
+from tenants.services.grant_pool import grant_pool
 from tests import builders as make
 from tests.cast import cast, cast_rows
 
@@ -33,15 +36,31 @@ PAGES: dict[tuple[str, str], tuple[str, str]] = {
     ("set_language", "POST"): ("++++++++++", ""),
     ("logout", "POST"): ("++++++++++", ""),
     ("home", "GET"): ("+++++++++L", ""),
+    ("about", "GET"): ("++++++++++", ""),
+    ("inbox", "GET"): ("+++++++++L", ""),
+    ("inbox_count", "GET"): ("+++++++++L", ""),
+    ("notices_read", "POST"): ("+++++++++L", ""),
+    ("notice_read", "POST"): ("444444444L", ""),
+    ("setup", "GET"): ("+33333333L", ""),
+    ("setup_pilot", "GET"): ("+33333333L", ""),
+    ("setup_pilot", "POST"): ("+33333333L", ""),
     ("template_list", "GET"): ("+++++++++L", ""),
     ("template_detail", "GET"): ("+++++++++L", ""),
+    ("template_versions", "GET"): ("+4+4++++4L", "+4+444444L"),
+    ("template_copy", "GET"): ("+434++334L", "+43444444L"),
+    ("template_edit", "GET"): ("+434++334L", "+43444444L"),
+    ("template_retire", "POST"): ("+434++334L", "+43444444L"),
+    ("template_restore", "POST"): ("+434++334L", "+43444444L"),
     ("job_new", "GET"): ("+433+++34L", "+43344444L"),
     ("job_new", "POST"): ("+433+++34L", "+43344444L"),
     ("job_preview", "POST"): ("+433+++34L", "+43344444L"),
     ("job_list", "GET"): ("+++++++++L", ""),
+    ("queue_page", "GET"): ("+++++++++L", ""),
+    ("artifact_list", "GET"): ("+++++++++L", ""),
     ("service_list", "GET"): ("+++++++++L", ""),
     ("job_detail", "GET"): ("+4++++++4L", "+4++44444L"),
     ("job_status", "GET"): ("+4++++++4L", "+4++44444L"),
+    ("job_part", "GET"): ("+4++++++4L", "+4++44444L"),
     ("job_stream", "GET"): ("+4++++++4L", "+4++44444L"),
     ("job_log", "GET"): ("+4++++++4L", "+4++44444L"),
     ("job_log_download", "GET"): ("+4++++++4L", "+4++44444L"),
@@ -52,40 +71,225 @@ PAGES: dict[tuple[str, str], tuple[str, str]] = {
     ("usage_by_project", "GET"): ("+++++++++L", ""),
     ("job_usage", "GET"): ("+4++++++4L", "+4++44444L"),
     ("node_list", "GET"): ("++++33333L", ""),
+    ("cluster_list", "GET"): ("++++33333L", ""),
+    ("cluster_detail", "GET"): ("++++44444L", ""),
+    ("cluster_register", "GET"): ("+33333333L", ""),
+    ("cluster_register", "POST"): ("+33333333L", ""),
+    ("cluster_edit", "GET"): ("+33344444L", ""),
+    ("cluster_edit", "POST"): ("+33344444L", ""),
+    ("cluster_attach", "POST"): ("+33344444L", ""),
+    ("cluster_pause", "POST"): ("+33344444L", ""),
+    ("cluster_detach", "POST"): ("+33344444L", ""),
+    ("node_cordon", "GET"): ("++3344444L", "+43344444L"),
+    ("node_cordon", "POST"): ("++3344444L", "+43344444L"),
+    ("node_drain", "POST"): ("++3344444L", "+43344444L"),
+    ("node_retire", "POST"): ("++3344444L", "+43344444L"),
+    ("node_release", "POST"): ("++3344444L", "+43344444L"),
+    ("device_list", "GET"): ("++++33333L", ""),
+    ("pool_new", "GET"): ("+33333333L", ""),
+    ("pool_new", "POST"): ("+33333333L", ""),
+    ("pool_edit", "GET"): ("++3333334L", "+43344444L"),
+    ("pool_edit", "POST"): ("++3333334L", "+43344444L"),
+    ("pool_delete", "POST"): ("+33333334L", "+43344444L"),
+    ("class_list", "GET"): ("+++++++++L", ""),
+    ("class_detail", "GET"): ("+++++++++L", ""),
+    ("class_new", "GET"): ("+33333333L", ""),
+    ("class_new", "POST"): ("+33333333L", ""),
+    ("class_edit", "GET"): ("+33333333L", ""),
+    ("class_edit", "POST"): ("+33333333L", ""),
+    ("class_retire", "POST"): ("+33333333L", ""),
+    ("rate_publish", "GET"): ("+33333333L", ""),
+    ("rate_publish", "POST"): ("+33333333L", ""),
+    ("runtime_list", "GET"): ("+++++++++L", ""),
+    ("data_list", "GET"): ("+++++++++L", ""),
     ("node_detail", "GET"): ("++++44444L", "+4++44444L"),
     ("pool_list", "GET"): ("+++++++++L", ""),
     ("pool_detail", "GET"): ("++++++++4L", "+4++44444L"),
     ("audit_list", "GET"): ("+3+333333L", ""),
+    ("audit_verify", "GET"): ("+3+333333L", ""),
+    ("my_team", "GET"): ("+++++++++L", ""),
+    ("team_list", "GET"): ("+++++++++L", ""),
+    ("team_detail", "GET"): ("+4+++4444L", "+4++44444L"),
+    ("team_new", "GET"): ("+433+4444L", "+43344444L"),
+    ("team_new", "POST"): ("+433+4444L", "+43344444L"),
+    ("team_edit", "GET"): ("+433+4444L", "+43344444L"),
+    ("team_edit", "POST"): ("+433+4444L", "+43344444L"),
+    ("team_delete", "GET"): ("+43334444L", "+43344444L"),
+    ("team_delete", "POST"): ("+43334444L", "+43344444L"),
+    ("team_member_new", "GET"): ("+433+4444L", "+43344444L"),
+    ("team_member_new", "POST"): ("+433+4444L", "+43344444L"),
+    ("project_list", "GET"): ("+++++++++L", ""),
+    ("project_detail", "GET"): ("+4++++++4L", "+4++44444L"),
+    ("project_new", "GET"): ("+433+4444L", "+43344444L"),
+    ("project_new", "POST"): ("+433+4444L", "+43344444L"),
+    ("project_edit", "GET"): ("+433++334L", "+43344444L"),
+    ("project_edit", "POST"): ("+433++334L", "+43344444L"),
+    ("project_archive", "GET"): ("+433+3334L", "+43344444L"),
+    ("project_archive", "POST"): ("+433+3334L", "+43344444L"),
+    ("project_restore", "GET"): ("+433+3334L", "+43344444L"),
+    ("project_restore", "POST"): ("+433+3334L", "+43344444L"),
+    ("project_member_new", "GET"): ("+433++334L", "+43344444L"),
+    ("project_member_new", "POST"): ("+433++334L", "+43344444L"),
+    ("member_edit", "GET"): ("+433++334L", "+43344444L"),
+    ("member_edit", "POST"): ("+433++334L", "+43344444L"),
+    ("member_remove", "GET"): ("+433++334L", "+43344444L"),
+    ("member_remove", "POST"): ("+433++334L", "+43344444L"),
+    ("grant_new", "GET"): ("+43333334L", "+43344444L"),
+    ("grant_new", "POST"): ("+43333334L", "+43344444L"),
+    ("grant_edit", "GET"): ("+43333334L", "+43344444L"),
+    ("grant_edit", "POST"): ("+43333334L", "+43344444L"),
+    ("grant_end", "GET"): ("+43333334L", "+43344444L"),
+    ("grant_end", "POST"): ("+43333334L", "+43344444L"),
+    ("quota_new", "GET"): ("+43333334L", "+43344444L"),
+    ("quota_new", "POST"): ("+43333334L", "+43344444L"),
+    ("quota_edit", "GET"): ("+43333334L", "+43344444L"),
+    ("quota_edit", "POST"): ("+43333334L", "+43344444L"),
+    ("quota_delete", "GET"): ("+43333334L", "+43344444L"),
+    ("quota_delete", "POST"): ("+43333334L", "+43344444L"),
+    ("token_list", "GET"): ("+++++++++L", ""),
+    ("token_new", "GET"): ("+++++++++L", ""),
+    ("token_new", "POST"): ("+++++++++L", ""),
+    ("token_delete", "GET"): ("444444444L", ""),
+    ("token_delete", "POST"): ("444444444L", ""),
+    ("people", "GET"): ("+3++33333L", ""),
+    ("person_detail", "GET"): ("+3++33333L", ""),
+    ("person_new", "GET"): ("+33333333L", ""),
+    ("person_new", "POST"): ("+33333333L", ""),
+    ("person_block", "GET"): ("+33333333L", ""),
+    ("person_block", "POST"): ("+33333333L", ""),
+    ("person_unblock", "GET"): ("+33333333L", ""),
+    ("person_unblock", "POST"): ("+33333333L", ""),
+    ("person_password", "GET"): ("+33333333L", ""),
+    ("person_password", "POST"): ("+33333333L", ""),
+    ("role_list", "GET"): ("+++++++++L", ""),
 }
 API: dict[tuple[str, str], tuple[str, str]] = {
     ("api_tokens", "GET"): ("+++++++++1", ""),
     ("api_tokens", "POST"): ("++++++++++", ""),
     ("api_token", "DELETE"): ("4444444441", ""),
+    ("api_about", "GET"): ("++++++++++", ""),
+    ("api_notices", "GET"): ("+++++++++1", ""),
+    ("api_notices_read", "POST"): ("+++++++++1", ""),
+    ("api_notice_read", "POST"): ("4444444441", ""),
+    ("api_setup", "GET"): ("+333333331", ""),
+    ("api_pilot", "POST"): ("+333333331", ""),
+    ("api_pilot_preview", "POST"): ("+333333331", ""),
     ("api_teams", "GET"): ("+++++++++1", ""),
     ("api_projects", "GET"): ("+++++++++1", ""),
     ("api_project", "GET"): ("+4++++++41", "+4++444441"),
     ("api_service_token", "POST"): ("+433++3341", "+433444441"),
     ("api_audit", "GET"): ("+3+3333331", ""),
+    ("api_audit_chain", "GET"): ("+3+3333331", ""),
+    ("api_teams", "POST"): ("+433+44441", "+433444441"),
+    ("api_team", "GET"): ("+4+++44441", "+4++444441"),
+    ("api_team", "PATCH"): ("+433+44441", "+433444441"),
+    ("api_team_delete", "POST"): ("+433+44441", "+433444441"),
+    ("api_team_members", "GET"): ("+4+++44441", "+4++444441"),
+    ("api_team_members", "POST"): ("+433+44441", "+433444441"),
+    ("api_projects", "POST"): ("+433+44441", "+433444441"),
+    ("api_project", "PATCH"): ("+433++3341", "+433444441"),
+    ("api_project_archive", "POST"): ("+433+33341", "+433444441"),
+    ("api_project_restore", "POST"): ("+433+33341", "+433444441"),
+    ("api_project_members", "GET"): ("+4+++++341", "+4++444441"),
+    ("api_project_members", "POST"): ("+433++3341", "+433444441"),
+    ("api_member", "PATCH"): ("+433++3341", "+433444441"),
+    ("api_member_remove", "POST"): ("+433++3341", "+433444441"),
+    ("api_people", "GET"): ("+3++333331", ""),
+    ("api_people", "POST"): ("+333333331", ""),
+    ("api_person_active", "POST"): ("+333333331", ""),
+    ("api_person_password", "POST"): ("+333333331", ""),
+    ("api_roles", "GET"): ("+++++++++1", ""),
+    ("api_grants", "GET"): ("+++++++++1", ""),
+    ("api_grants", "POST"): ("+433333341", "+433444441"),
+    ("api_grant", "PATCH"): ("+433333341", "+433444441"),
+    ("api_grant_end", "POST"): ("+433333341", "+433444441"),
+    ("api_quotas", "GET"): ("+++++++++1", ""),
+    ("api_quotas", "PUT"): ("+433333341", "+433444441"),
+    ("api_quota_delete", "POST"): ("+433333341", "+433444441"),
     ("api_pools", "GET"): ("+++++++++1", ""),
     ("api_pool", "GET"): ("++++++++41", "+4++444441"),
+    ("api_pools", "POST"): ("+333333331", ""),
+    ("api_pool", "PATCH"): ("++33333341", "+433444441"),
+    ("api_pool", "DELETE"): ("9333333341", "9433444441"),
+    ("api_pool_preview", "POST"): ("++33333341", "+433444441"),
     ("api_nodes", "GET"): ("++++333331", ""),
     ("api_node", "GET"): ("++++444441", "+4++444441"),
+    ("api_node_stage", "POST"): ("++33444441", "+433444441"),
+    ("api_devices", "GET"): ("++++333331", ""),
     ("api_clusters", "GET"): ("++++333331", ""),
+    ("api_clusters", "POST"): ("+333333331", ""),
+    ("api_cluster", "GET"): ("++++444441", ""),
+    ("api_cluster", "PATCH"): ("+333444441", ""),
+    ("api_cluster_state", "POST"): ("+333444441", ""),
+    ("api_classes", "GET"): ("+++++++++1", ""),
+    ("api_classes", "POST"): ("+333333331", ""),
+    ("api_class", "GET"): ("+++++++++1", ""),
+    ("api_class", "PATCH"): ("+333333331", ""),
+    ("api_class_preview", "POST"): ("+333333331", ""),
+    ("api_class_retire", "POST"): ("9333333331", ""),
+    ("api_rates", "GET"): ("+++++++++1", ""),
+    ("api_rates", "POST"): ("+333333331", ""),
+    ("api_runtimes", "GET"): ("+++++++++1", ""),
+    ("api_data_sources", "GET"): ("+++++++++1", ""),
     ("api_templates", "GET"): ("+++++++++1", ""),
     ("api_template", "GET"): ("+++++++++1", ""),
+    ("api_template_versions", "GET"): ("+4+4++++41", "+4+4444441"),
+    ("api_template_versions", "POST"): ("+434++3341", "+434444441"),
+    ("api_template_copy", "POST"): ("+434++3341", "+434444441"),
+    ("api_template_retire", "POST"): ("+434++3341", "+434444441"),
+    ("api_template_restore", "POST"): ("+434++3341", "+434444441"),
+    ("api_artifacts", "GET"): ("+++++++++1", ""),
+    ("api_queue", "GET"): ("+++++++++1", ""),
     ("api_jobs", "GET"): ("+++++++++1", ""),
     ("api_jobs", "POST"): ("+433+++341", "+433444441"),
     ("api_job_preview", "POST"): ("+433+++341", "+433444441"),
     ("api_job", "GET"): ("+4++++++41", "+4++444441"),
     ("api_job_events", "GET"): ("+4++++++41", "+4++444441"),
     ("api_job_artifacts", "GET"): ("+4++++++41", "+4++444441"),
+    ("api_job_files", "GET"): ("+4++++++41", "+4++444441"),
+    ("api_job_file", "GET"): ("+4++++++41", "+4++444441"),
     ("api_job_log", "GET"): ("+4++++++41", "+4++444441"),
     ("api_job_cancel", "POST"): ("+433+++341", "+433444441"),
     ("api_my_usage", "GET"): ("+++++++++1", ""),
     ("api_project_usage", "GET"): ("+++++++++1", ""),
 }
 TABLE = PAGES | API
-ANONYMOUS_MAY = {"healthz", "login", "set_language", "logout", "api_tokens"}
+# What must be sent to get as far as the permission: a body that is no good is refused before.
+WHY = {"reason": "Why not."}
+BODIES: dict[tuple[str, str], dict[str, object]] = {
+    ("api_pools", "POST"): {**WHY, "key": "fresh", "name": {"en": "Fresh"}},
+    ("api_pool", "PATCH"): {**WHY, "maintainer": "Rosa"},
+    ("api_pool_preview", "POST"): {"selector": {}},
+    ("api_node_stage", "POST"): {**WHY, "stage": "cordoned"},
+    ("api_clusters", "POST"): {**WHY, "key": "fresh", "name": "Fresh", "driver": "local"},
+    ("api_cluster", "PATCH"): {**WHY, "maintainer": "Rosa"},
+    ("api_cluster_state", "POST"): {**WHY, "state": "paused"},
+    ("api_classes", "POST"): {**WHY, "key": "fresh", "kind": "GPU", "name": {"en": "Fresh"}},
+    ("api_class", "PATCH"): {**WHY, "maintainer": "Rosa"},
+    ("api_class_preview", "POST"): {"match": {}},
+    ("api_class_retire", "POST"): WHY,
+    ("api_rates", "POST"): {**WHY, "price_micro": 1, "weight_micro": None},
+    ("api_teams", "POST"): {**WHY, "parent": "<team>", "name": "Fresh", "slug": "fresh"},
+    ("api_team", "PATCH"): {**WHY, "name": "Fresh"},
+    ("api_team_delete", "POST"): WHY,
+    ("api_team_members", "POST"): {**WHY, "username": "stranger", "role": "viewer"},
+    ("api_projects", "POST"): {**WHY, "team": "<team>", "name": "Fresh", "slug": "fresh"},
+    ("api_project", "PATCH"): {**WHY, "name": "Fresh"},
+    ("api_project_archive", "POST"): WHY,
+    ("api_project_restore", "POST"): WHY,
+    ("api_project_members", "POST"): {**WHY, "username": "stranger", "role": "viewer"},
+    ("api_member", "PATCH"): {**WHY, "role": "viewer"},
+    ("api_member_remove", "POST"): WHY,
+    ("api_people", "POST"): {**WHY, "username": "fresh", "display_name": "Fresh"},
+    ("api_person_active", "POST"): {**WHY, "active": False},
+    ("api_person_password", "POST"): WHY,
+    ("api_grants", "POST"): {**WHY, "project": "<project>", "pool": "shared"},
+    ("api_grant", "PATCH"): {**WHY, "most_at_once": 3},
+    ("api_grant_end", "POST"): WHY,
+    ("api_quotas", "PUT"): {**WHY, "project": "<project>", "pool": "shared", "class_key": "memory"},
+    ("api_quota_delete", "POST"): WHY,
+}
+ANONYMOUS_MAY = {"healthz", "login", "set_language", "logout", "api_tokens", "about", "api_about"}
 
 
 def routes() -> set[str]:
@@ -113,6 +317,46 @@ class Objects:
     file: uuid.UUID
     node: uuid.UUID
     pool: str
+    tenants: dict[str, dict[str, object]]
+
+
+def tenants_of(team: Team, project: Project, person: User, pool: str) -> dict[str, dict[str, object]]:
+    """Arguments of the routes of teams, projects and people on one side, by route."""
+    member = Membership.objects.get(user=person, project=project)
+    grant = Grant.objects.filter(project=project).first() or grant_pool(
+        actor=None, tenant=project, pool_key=pool, valid_from=make.NOW, now=make.NOW
+    )
+    cell = make.set_cell(project, pool, "cpu", "cpu", nominal=1_000, ceiling=None)
+    groups: list[tuple[dict[str, object], tuple[str, ...]]] = [
+        (
+            {"slug": team.slug},
+            ("team_detail", "team_new", "team_edit", "team_delete", "team_member_new", "project_new"),
+        ),
+        ({"slug": project.slug}, ("project_detail", "project_edit", "project_archive", "project_restore")),
+        ({"slug": project.slug}, ("project_member_new",)),
+        ({"key": member.pk}, ("member_edit", "member_remove")),
+        ({"kind": "projects", "slug": project.slug}, ("grant_new", "quota_new")),
+        ({"key": grant.pk}, ("grant_edit", "grant_end")),
+        ({"key": cell.pk}, ("quota_edit", "quota_delete")),
+        ({"key": uuid.uuid4()}, ("token_delete",)),
+        ({"key": team.pk}, ("api_team", "api_team_members")),
+        ({"key": make.make_team(f"spare-{team.slug}", team).pk}, ("api_team_delete",)),
+        ({"key": project.pk}, ("api_project_archive", "api_project_restore", "api_project_members")),
+        ({"key": member.pk}, ("api_member", "api_member_remove")),
+        ({"key": grant.pk}, ("api_grant", "api_grant_end")),
+        ({"key": cell.pk}, ("api_quota_delete",)),
+        ({"key": person.pk}, ("api_person_active", "api_person_password")),
+        ({"key": person.pk}, ("person_detail", "person_block", "person_unblock", "person_password")),
+    ]
+    return {route: arguments for arguments, routes_of in groups for route in routes_of}
+
+
+def templates_of(project: Project, source: TemplateVersion) -> dict[str, dict[str, object]]:
+    """Arguments of the routes of a template of the project, by route."""
+    slug = f"template-of-{project.slug}"
+    copy_template(actor=None, source=source, project=project, slug=slug, title=f"Of {project.slug}", now=make.NOW)
+    acts = ("versions", "copy", "edit", "retire", "restore")
+    return {f"{face}template_{act}": {"slug": slug} for face in ("", "api_") for act in acts}
 
 
 @pytest.fixture
@@ -128,8 +372,22 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
         placement = [{"index": 0, "node": node.name, "cpu": 1_000, "memory": 0}]
         Attempt.objects.filter(pk=held.attempt_id).update(placement=placement)
     return {
-        "own": Objects(cast.alpha.pk, own.pk, a_file(own, tmp_path), cast.node.pk, "shared"),
-        "other": Objects(cast.beta.pk, other.pk, a_file(other, tmp_path), far.pk, "other"),
+        "own": Objects(
+            cast.alpha.pk,
+            own.pk,
+            a_file(own, tmp_path),
+            cast.node.pk,
+            "shared",
+            tenants_of(cast.models, cast.alpha, cast.member, "shared") | templates_of(cast.alpha, version),
+        ),
+        "other": Objects(
+            cast.beta.pk,
+            other.pk,
+            a_file(other, tmp_path),
+            far.pk,
+            "other",
+            tenants_of(cast.vision, cast.beta, cast.outsider, "other") | templates_of(cast.beta, version),
+        ),
     }
 
 
@@ -153,24 +411,45 @@ def call(client: Client, route: str, method: str, objects: Objects) -> str:
         "node_detail": {"key": objects.node},
         "api_node": {"key": objects.node},
         "pool_detail": {"key": objects.pool},
-        "api_pool": {"key": objects.pool},
+        "pool_edit": {"key": objects.pool},
+        "pool_delete": {"key": objects.pool},
+        **{f"node_{act}": {"key": objects.node} for act in ("cordon", "drain", "retire", "release")},
+        **{f"cluster_{act}": {"key": "site"} for act in ("detail", "edit", "attach", "pause", "detach")},
+        **{name: {"key": "cpu"} for name in ("class_detail", "class_edit", "class_retire", "rate_publish")},
+        **{name: {"key": objects.pool} for name in ("api_pool", "api_pool_preview")},
+        "api_node_stage": {"key": objects.node},
+        **{name: {"key": "site"} for name in ("api_cluster", "api_cluster_state")},
+        **{f"api_{name}": {"key": "cpu"} for name in ("class", "class_preview", "class_retire", "rates")},
         "service_token": {"key": objects.project},
         "api_service_token": {"key": objects.project},
         "api_project": {"key": objects.project},
         "api_token": {"key": uuid.uuid4()},
+        "notice_read": {"key": uuid.uuid4()},
+        "api_notice_read": {"key": uuid.uuid4()},
         "job_file": {"key": objects.job, "artifact": objects.file},
+        "api_job_file": {"key": objects.job, "artifact": objects.file},
     }.get(route, {"key": objects.job} if "job_" in route or route == "api_job" else {})
+    arguments = objects.tenants.get(route, arguments)
     if route in ("job_list", "api_jobs", "api_job_preview"):
         arguments = {}
     path = reverse(route, kwargs=arguments)
     body: dict[str, object] = {"project": str(objects.project)}
     if method == "GET":
         answer = client.get(path, body if route == "job_new" else {})
+    elif route == "api_pool" and method == "DELETE":
+        answer = client.delete(f"{path}?reason=Why")
+    elif (route, method) in BODIES:
+        named = {"<team>": objects.tenants["api_team"]["key"], "<project>": objects.project}
+        sent = {n: str(named[v]) if isinstance(v, str) and v in named else v for n, v in BODIES[route, method].items()}
+        answer = client.generic(method, path, data=json_of(sent), content_type="application/json")
     elif route.startswith("api_"):
-        extra = {"template": "run-operation"} if route in ("api_jobs", "api_job_preview") else None
-        answer = client.generic(
-            method, path, data=json_of({**body, **extra} if extra else {}), content_type="application/json"
-        )
+        sent = {
+            "api_jobs": {**body, "template": "run-operation"},
+            "api_job_preview": {**body, "template": "run-operation"},
+            "api_template_copy": {**body, "slug": "a-copy", "title": "A copy"},
+            "api_template_versions": {"base": 1, "title": {"en": "Another title"}},
+        }.get(route, {})
+        answer = client.generic(method, path, data=json_of(sent), content_type="application/json")
     else:
         answer = client.post(path, body)
     code = sign(answer)
@@ -190,7 +469,7 @@ def sign(answer) -> str:
         return "L"
     if answer.status_code < 400 or answer.status_code == 422:
         return "+"
-    return {401: "1", 403: "3", 404: "4"}.get(answer.status_code, str(answer.status_code))
+    return {401: "1", 403: "3", 404: "4", 409: "9"}.get(answer.status_code, str(answer.status_code))
 
 
 def test_every_route_has_a_row_and_every_row_a_route():

@@ -63,7 +63,8 @@ def test_every_route_of_the_api_is_documented() -> None:
 def test_operations_have_names_one_can_read() -> None:
     names = [operation["operationId"] for _path, _method, operation in operations()]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"(list|read|create|delete|submit|preview|cancel|renew)_[a-z_]+", name) for name in names)
+    verbs = "list|read|create|delete|submit|preview|cancel|renew|download|copy|publish|retire|restore"
+    assert all(re.fullmatch(rf"({verbs})_[a-z_]+", name) for name in names)
 
 
 def test_every_operation_says_all_it_may_refuse() -> None:

@@ -1,0 +1,127 @@
+"""Every page that every role can reach on the demo fleet: no complaint of the browser, nothing wider than its window,
+nothing that axe objects to, no error, in both themes; and nothing of it for a stranger.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from portal.embedded.paths import CHECKOUT
+from portal.embedded.stack import Stack, start_stack
+from tests.e2e.crawl import crawl
+from tests.e2e.person import Person, person
+from tests.e2e.web_client import WebClient
+
+JOBS = 250
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+# Who -> pages they must be able to reach.
+EXPECTED = {
+    "admin": {"home", "setup", "cluster_list", "node_detail", "pool_detail", "class_detail", "team_detail"},
+    "pooladmin": {"home", "node_list", "pool_detail"},
+    "auditor": {"home", "audit_list", "job_detail"},
+    "manager": {"home", "usage_by_project", "job_list"},
+    "lead": {"home", "team_detail", "project_detail", "job_detail"},
+    "owner": {"home", "template_detail", "job_new", "job_detail", "service_list"},
+    "researcher": {"home", "template_detail", "job_new", "job_detail", "my_usage", "queue_page"},
+    "viewer": {"home", "job_list", "job_detail"},
+}  # fmt: skip
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A portal with the demo fleet and a shorter past than a user gets."""
+    running = start_stack(tmp_path_factory.mktemp("fleet") / "state")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PORTAL_")}
+    env = clean | running.environment | {"PORTAL_MODE": "embedded", "PORTAL_STATE_DIR": str(running.state.root)}
+    command = [sys.executable, "manage.py", "seed_fleet", "--jobs", str(JOBS)]
+    done = subprocess.run(command, env=env, cwd=CHECKOUT, capture_output=True, text=True, timeout=170, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    yield running
+    running.stop()
+
+
+def reachable(fleet: Stack, user: str) -> dict[str, str]:
+    """Pages by kind that this person's links lead to; every one answers 200."""
+    client = WebClient(fleet.url.rstrip("/"))
+    client.sign_in(user, fleet.accounts[user])
+
+    dead: list[str] = []
+
+    def html_of(path: str, origin: str) -> str | None:
+        answer = client.get(path)
+        if answer.status not in (200, 302):
+            dead.append(f"{user}: {origin} links to {path}, which answers {answer.status}")
+        if answer.status == 302:
+            return f'href="{answer.location}"'
+        return answer.text if answer.status == 200 and "<html" in answer.text[:500] else None
+
+    found = crawl(html_of)
+    assert not dead, "\n".join(dead)
+    return found
+
+
+@pytest.fixture(scope="module")
+def pages(fleet: Stack) -> dict[str, dict[str, str]]:
+    """User -> kind of page -> path."""
+    return {user: reachable(fleet, user) for user in EXPECTED}
+
+
+def test_every_role_reaches_its_pages(pages: dict[str, dict[str, str]]) -> None:
+    missing = {user: sorted(kinds - pages[user].keys()) for user, kinds in EXPECTED.items()}
+    assert not any(missing.values()), missing
+
+
+@pytest.mark.parametrize("user", EXPECTED)
+def test_axe_and_the_browser_object_to_nothing(
+    chromium: Browser, fleet: Stack, pages: dict[str, dict[str, str]], user: str
+) -> None:
+    found: list[str] = []
+    done = set().union(*(pages[other].keys() for other in list(EXPECTED)[: list(EXPECTED).index(user)]))
+    for scheme, viewport in (("light", WIDE), ("dark", NARROW)):
+        with person(chromium, fleet.url.rstrip("/"), viewport=viewport, color_scheme=scheme) as reader:
+            reader.sign_in(user, fleet.accounts[user])
+            for kind, path in pages[user].items():
+                if kind in done and kind != "home":
+                    continue  # the same page was read with another role's eyes
+                reader.go(path)
+                found += objections(reader.page, f"{user} {scheme} {path}")
+            found += reader.complaints.lines
+            reader.complaints.lines.clear()
+    assert not found, "\n".join(sorted(set(found)))
+
+
+def objections(page: Page, where: str) -> list[str]:
+    """What axe finds wrong on the page as it stands, one line each."""
+    answer = Axe().run(page, options=RULES).response
+    return [f"{where}: {v['id']}: {n['target']} {n['html'][:160]}" for v in answer["violations"] for n in v["nodes"]]
+
+
+def test_a_stranger_sees_none_of_it(fleet: Stack, pages: dict[str, dict[str, str]]) -> None:
+    stranger = WebClient(fleet.url.rstrip("/"))
+    open_to_all = {"about", "login"}
+    for user in EXPECTED:
+        for kind, path in pages[user].items():
+            answer = stranger.get(path)
+            if kind not in open_to_all:
+                assert (answer.status, "/login" in answer.location) == (302, True), path
+
+
+@pytest.mark.parametrize("user", ["lead", "admin", "manager", "viewer"])
+def test_the_home_says_what_is_simulated_in_both_languages(chromium: Browser, fleet: Stack, user: str) -> None:
+    with person(chromium, fleet.url.rstrip("/"), viewport=WIDE) as reader:
+        for language, word in (("en", "simulated"), ("zh-hans", "模拟")):
+            reader.sign_in(user, fleet.accounts[user], language=language) if language == "en" else _speak(reader)
+            reader.go("/")
+            assert word in reader.page.inner_text("body").lower()
+            assert reader.page.locator("main h1").count() == 1
+
+
+def _speak(reader: Person) -> None:
+    reader.page.locator("button[name=language][value=zh-hans]").click()
+    reader.page.wait_for_load_state("load")
