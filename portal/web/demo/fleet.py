@@ -112,6 +112,8 @@ def seed_rules(scopes: Mapping[str, Model], *, start: datetime, now: datetime) -
         create_pool(
             actor=None, key=pool.key, name=pool.name, selector=pool.selector, now=start, maintainer="Rosa Adeyemi"
         )
+    # The general pool lends what lies idle; the others keep to their quotas.
+    Pool.objects.filter(key=OLD).update(borrowing=True)
     for spec in DEVICE_CLASSES:
         _class(spec, now)
     _new_price(CLASSES[GPU], 26 * MICRO, now)

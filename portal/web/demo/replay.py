@@ -162,7 +162,7 @@ class Replay:
 
     def _cycle(self, now: datetime, rules: Rules) -> None:
         waiting = tuple(waiting_job(live.job, self.reach) for live in self._waiting.values())
-        clusters = tuple(replace(c, observed_ms=to_ms(now), stale=False) for c in self.base.clusters)
+        clusters = tuple(replace(c, observed_ms=to_ms(now)) for c in self.base.clusters)
         snapshot = replace(
             self.base, at_ms=to_ms(now), waiting=waiting, holdings=tuple(self._holdings()), clusters=clusters
         )
