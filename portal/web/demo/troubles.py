@@ -92,7 +92,7 @@ def _mishaps(projects: Mapping[str, str]) -> list[tuple[timedelta, int, Edit]]:
         (at(41), 48, _grants(EDGE, most_at_once=3)),
         (at(44), 8, lambda base: replace(base, clusters=tuple(_stale(c) for c in base.clusters))),
         (at(47), 10, lambda base: replace(base, hosts=_one_card(base.hosts, devices.class_key))),
-        (at(50), 8, lambda base: replace(base, hosts=tuple(h for h in base.hosts if h.pool != OLD or h.name < _SECOND))),
+        (at(50), 8, lambda base: replace(base, hosts=_first_only(base.hosts))),
     ]  # fmt: skip
 
 
@@ -158,3 +158,8 @@ def _one_card(hosts: tuple[Host, ...], class_key: str) -> tuple[Host, ...]:
     return tuple(
         replace(h, devices=h.devices[:1]) if any(d.class_key == class_key for d in h.devices) else h for h in hosts
     )
+
+
+def _first_only(hosts: tuple[Host, ...]) -> tuple[Host, ...]:
+    """The general pool with its first node only."""
+    return tuple(h for h in hosts if h.pool != OLD or h.name < _SECOND)

@@ -86,7 +86,7 @@ class TestFilters:
             (JobFilter(text="\0"), set()),
             (JobFilter(reason="\0"), set()),
         ],
-        ids=str,
+        ids=lambda value: "-".join(sorted(value)) if isinstance(value, set) else None,
     )
     def test_each_filter_keeps_what_it_says(self, cast, wanted, names):
         make.make_job(cast.alpha, cast.member, name="a", state=JobState.FAILED, submitted=ago(hours=2))
