@@ -2,22 +2,18 @@
 nothing that axe objects to, no error, in both themes; and nothing of it for a stranger.
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from portal.embedded.paths import CHECKOUT
-from portal.embedded.stack import Stack, start_stack
+from portal.embedded.stack import Stack
 from tests.e2e.crawl import crawl
+from tests.e2e.gallery import seeded
 from tests.e2e.person import Person, person
 from tests.e2e.web_client import WebClient
 
-JOBS = 250
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 # Who -> pages they must be able to reach.
 EXPECTED = {
@@ -36,12 +32,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "be
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A portal with the demo fleet and a shorter past than a user gets."""
-    running = start_stack(tmp_path_factory.mktemp("fleet") / "state")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PORTAL_")}
-    env = clean | running.environment | {"PORTAL_MODE": "embedded", "PORTAL_STATE_DIR": str(running.state.root)}
-    command = [sys.executable, "manage.py", "seed_fleet", "--jobs", str(JOBS)]
-    done = subprocess.run(command, env=env, cwd=CHECKOUT, capture_output=True, text=True, timeout=170, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    running = seeded(tmp_path_factory.mktemp("fleet") / "state")
     yield running
     running.stop()
 
