@@ -1,6 +1,7 @@
 """Reasons in a few words, for heads, chips and sums; the sentence with its numbers is `jobs/sentences.py`."""
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from jobs.reasons import BY_VALUE, Kind, Reason, Side
@@ -61,8 +62,20 @@ REASON_WORDS: dict[Reason, str | Promise] = {
     Reason.TIME_TO_LIVE: pgettext_lazy("reason in short", "Time to live reached"),
     Reason.MAX_WAIT: pgettext_lazy("reason in short", "Longest wait passed"),
     Reason.PREEMPTED: pgettext_lazy("reason in short", "Preempted"),
+    Reason.SUBMITTED: _("Submitted"),
+    Reason.HOLD_LIFTED: _("Queued"),
+    Reason.ADMITTED: _("Admitted"),
+    Reason.START_REQUESTED: _("Starting"),
+    Reason.WAITING_FOR_CLUSTER: _("Starting"),
+    Reason.RUNNING: _("Running"),
+    Reason.STOP_REQUESTED: _("Stopping"),
+    Reason.PLACEMENT_WITHDRAWN: _("Requeued"),
+    Reason.REQUEUED: _("Requeued"),
+    Reason.SUCCEEDED: _("Succeeded"),
+    Reason.CANCELLED_BY_USER: _("Cancelled"),
+    Reason.DECLINED: _("Declined"),
 }
-"""Whatever keeps a job waiting or ends it otherwise than wanted."""
+"""Whatever a job may carry as its reason; what is said of its release stands elsewhere."""
 
 SIDE_WORDS: dict[Side, str | Promise] = {
     Side.USER: pgettext_lazy("whose move it is", "submitter"),

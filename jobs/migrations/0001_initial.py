@@ -1,3 +1,4 @@
+import django.contrib.postgres.indexes
 import django.db.models.deletion
 import django.utils.timezone
 import uuid
@@ -85,7 +86,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-submitted_at', 'id'],
                 'default_permissions': (),
-                'indexes': [models.Index(condition=models.Q(('state__in', ['HELD', 'QUEUED', 'ADMITTED', 'STARTING', 'RUNNING', 'STOPPING'])), fields=['state', 'submitted_at'], name='job_state'), models.Index(fields=['project', '-submitted_at'], name='job_project'), models.Index(fields=['submitter', '-submitted_at'], name='job_submitter'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['archived_at'], name='job_unarchived')],
+                'indexes': [models.Index(condition=models.Q(('state__in', ['HELD', 'QUEUED', 'ADMITTED', 'STARTING', 'RUNNING', 'STOPPING'])), fields=['state', 'submitted_at'], name='job_state'), models.Index(fields=['project', '-submitted_at'], name='job_project'), models.Index(fields=['submitter', '-submitted_at'], name='job_submitter'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['archived_at'], name='job_unarchived'), models.Index(fields=['-submitted_at', 'id'], name='job_newest'), models.Index(fields=['reason', '-submitted_at'], name='job_reason'), models.Index(fields=['task_type', '-submitted_at'], name='job_task_type'), django.contrib.postgres.indexes.GinIndex(fields=['inputs'], name='job_inputs', opclasses=['jsonb_path_ops'])],
                 'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['HELD', 'QUEUED', 'ADMITTED', 'STARTING', 'RUNNING', 'STOPPING', 'SUCCEEDED', 'FAILED', 'CANCELLED'])), name='job_state_known'), models.CheckConstraint(condition=models.Q(('task_type__in', ('training', 'fine_tuning', 'inference', 'data_processing', 'batch', 'experiment', 'evaluation'))), name='job_task_type_known'), models.CheckConstraint(condition=models.Q(models.Q(('time_limit_ms__isnull', True), ('time_limit_ms__gt', 0), _connector='OR'), ('generation__gte', 1)), name='job_limits_sane')],
             },
         ),
@@ -123,7 +124,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['job', 'number'],
                 'default_permissions': (),
-                'indexes': [models.Index(condition=models.Q(('closed', False)), fields=['cluster'], name='attempt_open')],
+                'indexes': [models.Index(condition=models.Q(('closed', False)), fields=['cluster'], name='attempt_open'), models.Index(fields=['pool_key', 'job'], name='attempt_pool')],
                 'constraints': [models.UniqueConstraint(fields=('job', 'number'), name='attempt_once'), models.UniqueConstraint(condition=models.Q(('ended', False)), fields=('job',), name='attempt_one_active')],
             },
         ),
@@ -279,7 +280,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-created_at', 'name'],
                 'default_permissions': (),
-                'indexes': [models.Index(fields=['project', 'kind', '-created_at'], name='artifact_kind')],
+                'indexes': [models.Index(fields=['project', 'kind', '-created_at'], name='artifact_kind'), models.Index(fields=['-created_at', 'id'], name='artifact_newest')],
                 'constraints': [models.UniqueConstraint(fields=('attempt', 'name'), name='artifact_once')],
             },
         ),

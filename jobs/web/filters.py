@@ -25,6 +25,17 @@ GROUP_WORDS: Mapping[str, str | Promise] = {
     "failed": gettext_lazy("Failed"),
     "cancelled": gettext_lazy("Cancelled"),
 }
+STATE_WORDS: Mapping[str, str | Promise] = {
+    JobState.HELD.value: gettext_lazy("Pending approval"),
+    JobState.QUEUED.value: gettext_lazy("Queued"),
+    JobState.ADMITTED.value: gettext_lazy("Admitted"),
+    JobState.STARTING.value: gettext_lazy("Starting"),
+    JobState.RUNNING.value: gettext_lazy("Running"),
+    JobState.STOPPING.value: gettext_lazy("Stopping"),
+    JobState.SUCCEEDED.value: gettext_lazy("Succeeded"),
+    JobState.FAILED.value: gettext_lazy("Failed"),
+    JobState.CANCELLED.value: gettext_lazy("Cancelled"),
+}
 Choices = Sequence[tuple[str, str | Promise]]
 
 
@@ -54,7 +65,7 @@ class JobFilterForm(forms.Form):
     def offer(self, options: Options) -> None:
         """Fill the choices."""
         found: dict[str, Choices] = {
-            "state": [*GROUP_WORDS.items(), *((s.value, s.value) for s in JobState)],
+            "state": [*GROUP_WORDS.items(), *STATE_WORDS.items()],
             "type": [(key, TASK_WORDS[key]) for key in TASK_TYPES],
             "template": _named(options.templates),
             "project": options.projects,

@@ -150,6 +150,10 @@ class Migration(migrations.Migration):
                 ('pool', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='nodes', to='resources.pool')),
                 ('name', models.CharField(max_length=253)),
                 ('stage', models.CharField(choices=[('discovered', 'Discovered'), ('validating', 'Validating'), ('schedulable', 'Schedulable'), ('cordoned', 'Cordoned'), ('draining', 'Draining'), ('unreachable', 'Unreachable'), ('retired', 'Retired')], default='discovered', max_length=12)),
+                ('held_stage', models.CharField(blank=True, max_length=12)),
+                ('held_by', models.CharField(blank=True, max_length=200)),
+                ('held_note', models.CharField(blank=True, max_length=1000)),
+                ('held_at', models.DateTimeField(blank=True, null=True)),
                 ('ready', models.BooleanField(default=False)),
                 ('reason', models.CharField(blank=True, max_length=200)),
                 ('architecture', models.CharField(blank=True, max_length=20)),
@@ -168,7 +172,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['cluster__key', 'name'],
                 'default_permissions': (),
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'name'), name='node_once'), models.CheckConstraint(condition=models.Q(('cpu_milli__gte', 0), ('memory_bytes__gte', 0), ('cpu_allocatable_milli__gte', 0), ('memory_allocatable_bytes__gte', 0)), name='node_not_negative')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'name'), name='node_once'), models.CheckConstraint(condition=models.Q(('cpu_milli__gte', 0), ('memory_bytes__gte', 0), ('cpu_allocatable_milli__gte', 0), ('memory_allocatable_bytes__gte', 0)), name='node_not_negative'), models.CheckConstraint(condition=models.Q(('held_stage__in', ['', 'cordoned', 'draining', 'retired'])), name='node_held_stage_known')],
             },
         ),
         migrations.CreateModel(

@@ -139,6 +139,44 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Outbox',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('dedupe_key', models.CharField(max_length=200, unique=True)),
+                ('event', models.CharField(max_length=40)),
+                ('subject_type', models.CharField(max_length=40)),
+                ('subject_id', models.CharField(max_length=64)),
+                ('facts', models.JSONField(default=dict)),
+                ('recipients', models.JSONField(default=dict)),
+                ('at', models.DateTimeField()),
+                ('fanned_at', models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                'ordering': ['at', 'id'],
+                'default_permissions': (),
+                'indexes': [models.Index(condition=models.Q(('fanned_at__isnull', True)), fields=['at', 'id'], name='outbox_waiting'), models.Index(fields=['at'], name='outbox_at')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Notice',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('dedupe_key', models.CharField(max_length=240, unique=True)),
+                ('recipient', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to=settings.AUTH_USER_MODEL)),
+                ('event', models.CharField(max_length=40)),
+                ('subject_type', models.CharField(max_length=40)),
+                ('subject_id', models.CharField(max_length=64)),
+                ('facts', models.JSONField(default=dict)),
+                ('at', models.DateTimeField()),
+                ('read_at', models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                'ordering': ['-at', '-id'],
+                'default_permissions': (),
+                'indexes': [models.Index(fields=['recipient', '-at', '-id'], name='notice_of'), models.Index(condition=models.Q(('read_at__isnull', True)), fields=['recipient'], name='notice_unread'), models.Index(fields=['at'], name='notice_at')],
+            },
+        ),
+        migrations.CreateModel(
             name='TeamUserPermission',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -261,6 +299,7 @@ class Migration(migrations.Migration):
                 ('read_only', models.BooleanField(default=False)),
                 ('created', models.DateTimeField()),
                 ('expiry', models.DateTimeField()),
+                ('last_used', models.DateTimeField(blank=True, null=True)),
             ],
             options={
                 'ordering': ['-created', 'key'],

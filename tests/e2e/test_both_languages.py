@@ -34,8 +34,8 @@ NAMES = """
     UNION SELECT slug FROM jobs_jobtemplate UNION SELECT name FROM jobs_job UNION SELECT name FROM jobs_artifact
 """
 SAME_IN_BOTH = {
-    *("CPU", "GPU", "NPU", "KiB", "MiB", "GiB", "TiB", "ms", "Mi", "Gi", "UTC", "SHA", "CSV", "HTTP", "TERM", "KILL"),
-    *("Notebook", "wc", "sha256sum", "shell", "v1", "numpy", "NUMA"),
+    *("CPU", "GPU", "NPU", "KiB", "MiB", "GiB", "TiB", "ms", "Mi", "Gi", "UTC", "SHA", "CSV", "API", "HTTP"),
+    *("TERM", "KILL", "tar", "Notebook", "wc", "sha256sum", "shell", "v1", "numpy", "NUMA"),
 }
 TEXTS = r"""() => {
     const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -147,6 +147,7 @@ def test_the_number_of_queries_does_not_grow(cast: Cast, as_user: As, path: str,
         return len(captured)
 
     more(cast, 0)
+    count()  # the first use of a token in a while is written down
     few = count()
     for number in range(1, 6):
         more(cast, number)
@@ -172,6 +173,7 @@ def test_the_number_of_queries_of_a_job_does_not_grow(cast: Cast, as_user: As) -
         )
 
     once_more()
+    counts()  # the first use of a token in a while is written down
     few = counts()
     for _ in range(4):
         once_more()
