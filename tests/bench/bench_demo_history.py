@@ -32,6 +32,7 @@ NOT_YET = {
     **dict.fromkeys((Reason.STOP_REQUESTED, Reason.WAITING_FOR_CLUSTER), "said on the page, no event"),
     Reason.NOT_EVALUATED: "only until the next pass",
     Reason.REJECTED_BY_CLUSTER: "a simulated cluster refuses nothing the scheduler places",
+    Reason.TIME_TO_LIVE: "a session ends by itself in time",
     Reason.NO_POOL: "nobody can submit without a pool",
 }  # fmt: skip
 

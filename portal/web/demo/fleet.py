@@ -97,7 +97,7 @@ QUOTAS: Mapping[tuple[str, str], tuple[int | None, int | None, int | None]] = {
     ("corpus", GPU): (8, 24, None),
     ("assistant", GPU): (0, 8, 8),
     ("models", OLD): (8, 24, 32),
-    ("vision", OLD): (16, 32, 40),
+    ("vision", OLD): (32, 32, 40),
     ("assistant", OLD): (0, 16, 24),
     ("mapping", NPU): (16, 32, 40),
     ("forecasting", NPU): (16, 32, None),
@@ -112,8 +112,8 @@ def seed_rules(scopes: Mapping[str, Model], *, start: datetime, now: datetime) -
         create_pool(
             actor=None, key=pool.key, name=pool.name, selector=pool.selector, now=start, maintainer="Rosa Adeyemi"
         )
-    # The general pool lends what lies idle; the others keep to their quotas.
-    Pool.objects.filter(key=OLD).update(borrowing=True)
+    # Two pools lend what lies idle; the others keep to their quotas.
+    Pool.objects.filter(key__in=(OLD, NPU)).update(borrowing=True)
     for spec in DEVICE_CLASSES:
         _class(spec, now)
     _new_price(CLASSES[GPU], 26 * MICRO, now)

@@ -90,8 +90,9 @@ KINDS = (
     Kind("rehearse-batch", 8, timedelta(hours=1), 0.9, _on(EDGE, SLICE),
          devices=(0,), members=(1, 2, 4), cpu="4", memory="8Gi", sweep=(1, 1, 2)),
     Kind("rehearse-session", 10, timedelta(hours=5), 0.6, _on(OLD, SLICE, SMALL),
-         devices=(1, 1, 2), cpu="4", memory="24Gi", span="time_to_live"),
-    Kind("rehearse-inference", 2, timedelta(days=5), 0.8, _on(SLICE, SMALL, OLD),
+         devices=(1, 1, 2), cpu="4", memory="24Gi", span="time_to_live",
+         ends={"habit": 24, "never-started": 1}),
+    Kind("rehearse-inference", 4, timedelta(days=3), 0.8, _on(SLICE, SMALL, OLD),
          devices=(1,), members=(1, 2, 3), cpu="4", memory="24Gi", span=""),
 )  # fmt: skip
 GROUPS = (

@@ -9,22 +9,22 @@ from typing import Any
 from jobs.reasons import Reason
 from jobs.scheduler.snapshot import (
     WHOLE_DEVICE,
-    Axis,
     Cluster,
     Hold,
     Host,
+    Line,
     PriorityClass,
     Resource,
     Snapshot,
 )
-from portal.web.demo.plan import CLASSES, EDGE, GPU, NPU, OLD
+from portal.web.demo.plan import CLASSES, EDGE, GPU, OLD, SLICE
 from portal.web.demo.replay import Replay
 from resources.drivers.simulated.driver import SimulatedDriver
 from resources.drivers.simulated.faults import FaultKind
 
 _HOUR_MS = 3_600_000
 _FAR_MS = 1 << 52
-_SECOND = "sim-a100-02"
+_TUESDAY, _WEDNESDAY, _THURSDAY, _FRIDAY = range(1, 5)
 _TABLES = ("classes", "clusters", "pools", "hosts", "tenants", "cells", "grants")
 Edit = Callable[[Snapshot], Snapshot]
 _NOTICED = timedelta(seconds=15)
@@ -47,14 +47,20 @@ def trouble_sites(drivers: Mapping[str, SimulatedDriver], start: datetime, end: 
     hall, site = drivers["gpu-hall"], drivers["npu-site"]
     _for(hall, FaultKind.NEVER_STARTS, start + timedelta(days=25, hours=8), timedelta(hours=7), node="sim-h100-02")
     _for(
-        hall, FaultKind.VANISHED, start + timedelta(days=39, hours=8), timedelta(hours=8), chance=150, delay_ms=600_000
+        hall,
+        FaultKind.VANISHED,
+        start + timedelta(days=39, hours=8),
+        timedelta(days=7),
+        node="sim-mig-01",
+        chance=300,
+        delay_ms=600_000,
     )
     _for(hall, FaultKind.DUPLICATE, start + timedelta(days=12), timedelta(days=1))
     _for(site, FaultKind.LOSSY, start + timedelta(days=14), timedelta(days=2), chance=200)
     _for(site, FaultKind.SLOW_START, start + timedelta(days=28), timedelta(days=2), delay_ms=90_000)
     _for(site, FaultKind.IMAGE_FAILURE, start + timedelta(days=30, hours=9), timedelta(hours=5), mode="final")
     # Seen on the first day: a card that does not come back after its job.
-    _for(hall, FaultKind.LEAKED_DEVICE, end - timedelta(hours=20), timedelta(days=3), node="sim-mig-01")
+    _for(hall, FaultKind.LEAKED_DEVICE, end - timedelta(days=3), timedelta(days=5), chance=25)
     return sorted(changes, key=lambda change: change[1])
 
 
@@ -64,36 +70,45 @@ def trouble_rules(replay: Replay, projects: Mapping[str, str], start: datetime) 
         since = start + after
         replay.change(since + _NOTICED, _hosts(node, blocked="NodeStatusUnknown"))
         replay.change(since + lasting + _NOTICED, _hosts(node, blocked=None))
-    for day, hours, edit in _mishaps(projects):
-        _while(replay, start + day, timedelta(hours=hours), edit)
+    for week, day, hours, edit in _mishaps(projects):
+        _while(replay, _morning(start, week, day), timedelta(hours=hours), edit)
 
 
-def _mishaps(projects: Mapping[str, str]) -> list[tuple[timedelta, int, Edit]]:
-    """When something was set otherwise, for how many hours, and what: one at a time, each put back afterwards."""
+def _mishaps(projects: Mapping[str, str]) -> list[tuple[int, int, int, Edit]]:
+    """Week, day (Monday is 0), hours, and what was set otherwise for so long; each is put back afterwards.
+
+    On working days, when jobs wait: what can never start by the rules of the moment is not queued to begin with.
+    """
     budget = Hold(Reason.PROJECT_HELD, {"project": "Open corpus", "cause": "BudgetUsedUp"})
-    corpus, mapping, inspection = projects["corpus"], projects["mapping"], projects["inspection"]
-    devices = Axis(CLASSES[OLD], Resource.DEVICE)
-
-    def at(day: int, hour: int = 9) -> timedelta:
-        return timedelta(days=day, hours=hour)
-
+    corpus, vision, inspection = projects["corpus"], projects["vision"], projects["inspection"]
+    none = 2 * WHOLE_DEVICE
     return [
-        (at(10), 8, _grants(OLD, longest_limit_ms=6 * _HOUR_MS)),
-        (at(13), 8, _grants(OLD, largest_job=((Resource.DEVICE, 2 * WHOLE_DEVICE),))),
-        (at(16), 8, _grants(OLD, priority_ceiling=PriorityClass.BEST_EFFORT)),
-        (at(20), 8, _cells(corpus, GPU, nominal=4 * WHOLE_DEVICE)),
-        (at(22), 8, _cells(inspection, GPU, nominal=2 * WHOLE_DEVICE, ceiling=2 * WHOLE_DEVICE)),
-        (at(27), 6, _tenants(corpus, hold=budget)),
-        (at(29), 6, lambda base: replace(base, classes=tuple(c for c in base.classes if c.key != CLASSES[OLD]))),
-        (at(31), 6, lambda base: replace(base, pools=tuple(p for p in base.pools if p.key != OLD))),
-        (at(34), 6, lambda base: replace(base, hosts=tuple(h for h in base.hosts if h.pool != OLD))),
-        (at(36), 24, _grants(NPU, mapping, ends_ms=1)),
-        (at(38), 24, _grants(NPU, mapping, starts_ms=_FAR_MS)),
-        (at(41), 48, _grants(EDGE, most_at_once=3)),
-        (at(44), 8, lambda base: replace(base, clusters=tuple(_stale(c) for c in base.clusters))),
-        (at(47), 10, lambda base: replace(base, hosts=_one_card(base.hosts, devices.class_key))),
-        (at(50), 8, lambda base: replace(base, hosts=_first_only(base.hosts))),
-    ]  # fmt: skip
+        (1, _TUESDAY, 9, _grants(OLD, longest_limit_ms=6 * _HOUR_MS)),
+        (1, _THURSDAY, 20, _grants(OLD, largest_job=((Resource.DEVICE, none),))),
+        (1, _FRIDAY, 60, _grants(GPU, largest_job=((Resource.DEVICE, none),))),
+        (2, _TUESDAY, 9, _grants(OLD, priority_ceiling=PriorityClass.BEST_EFFORT)),
+        (2, _THURSDAY, 9, _cells(inspection, GPU, nominal=none)),
+        (3, _TUESDAY, 9, _cells(inspection, GPU, nominal=none, ceiling=none)),
+        (3, _THURSDAY, 6, _tenants(corpus, hold=budget)),
+        (3, _FRIDAY, 6, lambda base: replace(base, classes=tuple(c for c in base.classes if c.key != CLASSES[OLD]))),
+        (4, _TUESDAY, 6, lambda base: replace(base, pools=tuple(p for p in base.pools if p.key != OLD))),
+        (4, _THURSDAY, 6, _pool_hosts(OLD, lambda hosts: ())),
+        (4, _FRIDAY, 9, _grants(OLD, vision, ends_ms=1)),
+        (5, _TUESDAY, 9, _grants(OLD, vision, starts_ms=_FAR_MS)),
+        (5, _THURSDAY, 12, _grants(EDGE, most_at_once=1)),
+        (5, _FRIDAY, 8, lambda base: replace(base, clusters=tuple(_stale(c) for c in base.clusters))),
+        (6, _TUESDAY, 8, _pool_hosts(OLD, lambda hosts: tuple(replace(h, devices=h.devices[:1]) for h in hosts))),
+        (6, _THURSDAY, 8, _pool_hosts(OLD, lambda hosts: hosts[:1])),
+        (6, _FRIDAY, 36, _pool_hosts(OLD, _little_memory)),
+        (2, _FRIDAY, 130, _pool_hosts(SLICE, lambda hosts: tuple(replace(h, blocked="Maintenance") for h in hosts))),
+        (3, _WEDNESDAY, 6, _grants(SLICE, longest_limit_ms=_HOUR_MS)),
+    ]
+
+
+def _morning(start: datetime, week: int, day: int) -> datetime:
+    """Nine o'clock, UTC, of that day in that week of the past."""
+    monday = start.replace(hour=9, minute=0, second=0, microsecond=0) - timedelta(days=start.weekday())
+    return monday + timedelta(weeks=week, days=day)
 
 
 def _for(driver: SimulatedDriver, kind: FaultKind, since: datetime, lasting: timedelta, **more: object) -> None:
@@ -153,13 +168,19 @@ def _stale(cluster: Cluster) -> Cluster:
     return replace(cluster, stale=cluster.key == "npu-site")
 
 
-def _one_card(hosts: tuple[Host, ...], class_key: str) -> tuple[Host, ...]:
-    """Nodes of the class with one card each: there is room for small jobs only."""
-    return tuple(
-        replace(h, devices=h.devices[:1]) if any(d.class_key == class_key for d in h.devices) else h for h in hosts
-    )
+def _pool_hosts(pool: str, edit: Callable[[tuple[Host, ...]], tuple[Host, ...]]) -> Edit:
+    def of(base: Snapshot) -> Snapshot:
+        mine = tuple(h for h in base.hosts if h.pool == pool)
+        return replace(base, hosts=(*(h for h in base.hosts if h.pool != pool), *edit(mine)))
+
+    return of
 
 
-def _first_only(hosts: tuple[Host, ...]) -> tuple[Host, ...]:
-    """The general pool with its first node only."""
-    return tuple(h for h in hosts if h.pool != OLD or h.name < _SECOND)
+def _little_memory(hosts: tuple[Host, ...]) -> tuple[Host, ...]:
+    """All but one node with memory for small jobs only: every amount is there, but not on enough nodes."""
+    small = (*(replace(h, allocatable=tuple(_lowered(line) for line in h.allocatable)) for h in hosts[1:]),)
+    return (*hosts[:1], *small)
+
+
+def _lowered(line: Line) -> Line:
+    return line._replace(amount=200 << 30) if line.axis.resource is Resource.MEMORY else line
