@@ -14,7 +14,7 @@ from tests.bench.report import Figure, NotRun, at_most, report
 from tests.bench.running import SMALL, Portal, percentile, running_portal
 from tests.e2e import disk
 from tests.e2e.gallery import pages_of
-from tests.e2e.person import person
+from tests.e2e.person import person, until
 from tests.e2e.shots import browser
 from tests.e2e.web_client import Answer, WebClient
 
@@ -101,7 +101,7 @@ def _ask(client: WebClient, path: str) -> Answer:
 def _paints(portal: Portal, pages: Pages) -> list[Figure]:
     """When a browser with an empty cache first paints each home, and with a warm one the other pages."""
     figures, warm = [], []
-    script = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    entries = "performance.getEntriesByName('first-contentful-paint')"
     with browser() as chromium:
         for user in WHO:
             with person(chromium, portal.stack.url.rstrip("/"), viewport={"width": 1280, "height": 900}) as reader:
@@ -110,7 +110,8 @@ def _paints(portal: Portal, pages: Pages) -> list[Figure]:
                     if path == VERDICT or any(part in path for part in PARTS):
                         continue
                     reader.page.goto(reader.base + path)
-                    warm.append(float(reader.page.evaluate(script)))
+                    until(partial(reader.page.evaluate, f"{entries}.length"), within=10, what=f"{path} is not painted")
+                    warm.append(float(reader.page.evaluate(f"{entries}[0].startTime")))
                     if name.endswith(" home"):
                         figures.append(at_most(f"first paint of {name}", warm[-1], "ms", PAINT_MS))
     return [at_most("first paint p95", percentile(warm, 95), "ms", PAINT_MS), *figures]
