@@ -13,11 +13,11 @@ from jobs.paths import PATHS
 from jobs.reasons import Reason
 from jobs.request import Checked, JobRequest, Size, check_request
 from jobs.selectors.reach import kind_of, offered_classes, offered_pools
-from jobs.selectors.templates import offered_inputs, schema_of
+from jobs.selectors.templates import Choice, offered_inputs, schema_of
 from jobs.states import JobState
 from portal.lib.errors import Invalid
 from resources.drivers.base import WHOLE_DEVICE
-from resources.models import Runtime
+from resources.models import Pool, ResourceClass, Runtime
 from tenants.models import Project, User
 
 
@@ -25,20 +25,21 @@ from tenants.models import Project, User
 class Offer:
     """What a template offers a project at a time: inputs by parameter, pools, classes, and the runtimes that fit."""
 
-    inputs: Mapping[str, set[str]]
-    pools: tuple[str, ...]
-    classes: frozenset[str]
+    inputs: Mapping[str, list[Choice]]
+    pools: tuple[Pool, ...]
+    classes: tuple[ResourceClass, ...]
     runtimes: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def offer_of(version: TemplateVersion, project: Project, now: datetime) -> Offer:
     """What may be chosen now."""
-    pools = tuple(pool.key for pool in offered_pools(project, version.spec, now))
+    pools = tuple(offered_pools(project, version.spec, now))
+    devices = version.spec["devices"]["maximum"]
     rows = Runtime.objects.filter(driver_kind=kind_of(version.spec)).order_by("key").values_list("key", "kinds")
     return Offer(
-        inputs={name: {c.id for c in choices} for name, choices in offered_inputs(version, project).items()},
+        inputs=offered_inputs(version, project),
         pools=pools,
-        classes=frozenset(offered_classes(pools).values_list("key", flat=True)),
+        classes=tuple(offered_classes([pool.key for pool in pools])) if devices else (),
         runtimes=tuple((key, tuple(kinds)) for key, kinds in rows),
     )
 
@@ -49,7 +50,12 @@ def job_of(
     """The unsaved job of a request checked against an offer. Asks nobody; raises Invalid with every refused field."""
     spec = version.spec
     checked = check_request(
-        request, spec, schema_of(version), offered=offer.inputs, device_classes=offer.classes, pools=offer.pools
+        request,
+        spec,
+        schema_of(version),
+        offered={name: {choice.id for choice in choices} for name, choices in offer.inputs.items()},
+        device_classes={row.key for row in offer.classes},
+        pools={pool.key for pool in offer.pools},
     )
     _refuse(checked)
     path = PATHS[spec["task_type"]]

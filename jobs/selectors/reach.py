@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,8 +18,10 @@ from tenants.selectors.grants import granted_pool_keys
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Pools by project, and which kinds of cluster stand behind a pool and can run a runtime."""
+    """Pools by project, and which kinds of cluster stand behind a pool and can run a runtime; with the rows read."""
 
+    grants: Sequence[Grant]
+    projects: Sequence[Project]
     granted: Mapping[uuid.UUID, tuple[str, ...]]
     kinds_of_pool: Mapping[str, frozenset[str]]
     kind_of_runtime: Mapping[str, str]
@@ -35,13 +37,16 @@ class Reach:
 
 
 def load_reach() -> Reach:
-    """Three queries, whatever the number of rows; the cycle judges the grants' times."""
+    """Four queries, whatever the number of rows; the cycle judges the grants' times."""
     kinds: dict[str, set[str]] = defaultdict(set)
     behind = Node.objects.filter(pool__isnull=False).exclude(cluster__state=Cluster.State.DETACHED)
     for pool, kind in behind.values_list("pool__key", "cluster__driver").distinct().order_by():
         kinds[pool].add(kind)
+    grants, projects = list(Grant.objects.all()), list(Project.objects.select_related("team"))
     return Reach(
-        granted=_granted(),
+        grants=grants,
+        projects=projects,
+        granted=_granted(grants, projects),
         kinds_of_pool={pool: frozenset(found) for pool, found in kinds.items()},
         kind_of_runtime=dict(Runtime.objects.values_list("key", "driver_kind")),
     )
@@ -68,13 +73,22 @@ def kind_of(spec: Mapping[str, Any]) -> str:
     return str(spec["runtime"].get("driver") or SHIPPED_DRIVER)
 
 
-def _granted() -> dict[uuid.UUID, tuple[str, ...]]:
+def _granted(grants: Iterable[Grant], projects: Iterable[Project]) -> dict[uuid.UUID, tuple[str, ...]]:
     """Project -> keys of the pools that any grant of it or of a team above it names."""
     of_team: dict[str, set[str]] = defaultdict(set)
     of_project: dict[uuid.UUID, set[str]] = defaultdict(set)
-    for team, project, pool in Grant.objects.values_list("team_id", "project_id", "pool_key"):
-        (of_team[team.hex] if team else of_project[project]).add(pool)
+    for grant in grants:
+        if grant.team_id is not None:
+            of_team[grant.team_id.hex].add(grant.pool_key)
+        elif grant.project_id is not None:
+            of_project[grant.project_id].add(grant.pool_key)
     return {
-        key: tuple(sorted(of_project[key].union(*(of_team[part] for part in path.split(".") if part in of_team))))
-        for key, path in Project.objects.values_list("pk", "team__path")
+        project.pk: tuple(
+            sorted(
+                of_project[project.pk].union(
+                    *(of_team[part] for part in project.team.path.split(".") if part in of_team)
+                )
+            )
+        )
+        for project in projects
     }

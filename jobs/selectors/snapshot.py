@@ -17,13 +17,13 @@ from portal.lib.localised import localised
 from resources.models import Cluster, Node, Pool, RateVersion, ResourceClass
 from resources.selectors.freshness import is_stale
 from resources.selectors.rates import UNIT_OF, rates_in_force
-from tenants.models import Grant, Project, QuotaCell, Team
+from tenants.models import QuotaCell, Team
 
 
-def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.Snapshot:
+def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None, reach: Reach | None = None) -> s.Snapshot:
     """All facts of one cycle at `now`. `waiting` replaces the queued jobs (preview adds its candidate)."""
     jobs = queued_jobs() if waiting is None else waiting
-    reach = load_reach()
+    reach = reach or load_reach()
     return s.Snapshot.of(
         at_ms=to_ms(now),
         classes=_classes(),
@@ -33,9 +33,9 @@ def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None) -> s.S
             s.Pool(key=p.key, name=localised(p.name, p.key), borrowing=p.borrowing) for p in Pool.objects.all()
         ),
         hosts=_hosts(),
-        tenants=_tenants(),
+        tenants=_tenants(reach),
         cells=_cells(),
-        grants=_grants(),
+        grants=_grants(reach),
         waiting=tuple(waiting_job(job, reach) for job in jobs),
         holdings=_holdings(),
     )
@@ -155,14 +155,14 @@ def _blocked(node: Node) -> str | None:
     return None
 
 
-def _tenants() -> tuple[s.Tenant, ...]:
+def _tenants(reach: Reach) -> tuple[s.Tenant, ...]:
     teams = [
         s.Tenant(key=str(pk), name=name, parent=str(parent) if parent else None)
         for pk, name, parent in Team.objects.values_list("pk", "name", "parent_id")
     ]
     projects = [
-        s.Tenant(key=str(pk), name=name, parent=str(team), hold=_hold(name, reason))
-        for pk, name, team, reason in Project.objects.values_list("pk", "name", "team_id", "held_reason")
+        s.Tenant(key=str(p.pk), name=p.name, parent=str(p.team_id), hold=_hold(p.name, p.held_reason))
+        for p in reach.projects
     ]
     return (*teams, *projects)
 
@@ -185,7 +185,7 @@ def _cells() -> tuple[s.QuotaCell, ...]:
     )
 
 
-def _grants() -> tuple[s.Grant, ...]:
+def _grants(reach: Reach) -> tuple[s.Grant, ...]:
     return tuple(
         s.Grant(
             key=str(g.pk),
@@ -198,7 +198,7 @@ def _grants() -> tuple[s.Grant, ...]:
             longest_limit_ms=g.longest_limit_ms,
             most_at_once=g.most_at_once,
         )
-        for g in Grant.objects.all()
+        for g in reach.grants
     )
 
 

@@ -31,8 +31,9 @@ def judge(job: Job, now: datetime, *, alone: bool = False) -> Preview:
     `alone` leaves the others out: enough to know whether it could ever start, whatever the length of the queue.
     """
     job.pk = job.pk or uuid.uuid4()
-    snapshot = load_snapshot(now=now, waiting=() if alone else None)
-    candidate = waiting_job(job, load_reach())
+    reach = load_reach()
+    snapshot = load_snapshot(now=now, waiting=() if alone else None, reach=reach)
+    candidate = waiting_job(job, reach)
     decision = evaluate_one(snapshot, Rules(), candidate)
     names = {host.key: host.name for host in snapshot.hosts}
     placed = decision.placements if isinstance(decision, Admit) else ()

@@ -1,6 +1,6 @@
 """The form of a new job. It holds no rules: the services decide, and their refusals stand beside the fields."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,12 +13,11 @@ from jobs.params.checks import write_duration
 from jobs.params.forms import ParamsForm
 from jobs.params.values import as_given
 from jobs.request import JobRequest
-from jobs.selectors.reach import offered_classes, offered_pools
-from jobs.selectors.templates import offered_inputs, schema_of
+from jobs.selectors.offers import Offer, offer_of
+from jobs.selectors.templates import schema_of
 from portal.lib.errors import DomainError, FieldError
 from portal.lib.localised import localised
 from resources.drivers.base import WHOLE_DEVICE
-from resources.models import Pool
 from resources.quantities import write_cpu, write_memory
 from tenants.models import Project
 
@@ -52,13 +51,11 @@ class SizeForm(forms.Form):
     time_limit = _Raw(label=_("Run limit"), help_text=_("Such as 30m or 2h."))
     max_wait = _Raw(label=_("Longest wait"), help_text=_("Empty: wait as long as it takes."))
 
-    def __init__(
-        self, version: TemplateVersion, pools: Sequence[Pool], data: Any = None, *, job: Job | None = None
-    ) -> None:
+    def __init__(self, version: TemplateVersion, offer: Offer, data: Any = None, *, job: Job | None = None) -> None:
         super().__init__(data, initial=_initial(version, job))
         spec = version.spec
-        if len(pools) > 1:
-            named = [(pool.key, localised(pool.name, pool.key)) for pool in pools]
+        if len(offer.pools) > 1:
+            named = [(pool.key, localised(pool.name, pool.key)) for pool in offer.pools]
             self.fields["pool"].widget = forms.Select(choices=[("", _("Any that fits")), *named], attrs=_ATTRS)
         else:
             del self.fields["pool"]
@@ -66,7 +63,7 @@ class SizeForm(forms.Form):
             del self.fields["members"]
         if not spec["time_limit_ms"] or spec["end_rule"] == "time_to_live":
             del self.fields["time_limit"]
-        classes = list(offered_classes([pool.key for pool in pools])) if spec["devices"]["maximum"] else []
+        classes = offer.classes
         if classes:
             options = [("", _("No devices")), *((c.key, localised(c.name, c.key)) for c in classes)]
             self.fields["device_class"].widget = forms.Select(choices=options, attrs=_ATTRS)
@@ -91,12 +88,12 @@ class NewJobForm:
         job: Job | None = None,
     ) -> None:
         schema = schema_of(version)
+        self.offer = offer_of(version, project, now)
         self.choices = {
-            name: [(choice.id, choice.label) for choice in offered]
-            for name, offered in offered_inputs(version, project).items()
+            name: [(choice.id, choice.label) for choice in offered] for name, offered in self.offer.inputs.items()
         }
         initial = as_given(schema, job.params) if job is not None else None
-        self.size = SizeForm(version, offered_pools(project, version.spec, now), data, job=job)
+        self.size = SizeForm(version, self.offer, data, job=job)
         self.params = ParamsForm(schema, data, choices=self.choices, initial=initial)
 
     def request(self) -> JobRequest:

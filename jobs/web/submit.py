@@ -67,7 +67,14 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _verdict(request: HttpRequest, version: TemplateVersion, project: Project, form: NewJobForm) -> VerdictCard:
     now = utc_now()
     try:
-        found = preview_job(actor=_user(request), project=project, version=version, request=form.request(), now=now)
+        found = preview_job(
+            actor=_user(request),
+            project=project,
+            version=version,
+            request=form.request(),
+            now=now,
+            offer=form.offer,
+        )
     except DomainError as error:
         return card_of_error(error, form)
     return card_of_preview(found, now)
