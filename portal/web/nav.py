@@ -80,12 +80,7 @@ RESOURCES = Section(
         Tab("node_list", _("Nodes"), _FLEET, _NODE_PAGES),
         Tab("device_list", _("Devices"), _FLEET),
         Tab("pool_list", _("Pools"), None, ("pool_detail", "pool_new", "pool_edit", "pool_delete")),
-        Tab(
-            "class_list",
-            _("Classes"),
-            None,
-            ("class_detail", "class_new", "class_edit", "class_retire", "rate_publish"),
-        ),
+        Tab("class_list", _("Classes"), None, _CLASS_PAGES),
         Tab("runtime_list", _("Runtimes"), None),
         Tab("data_list", _("Data"), None),
     ),

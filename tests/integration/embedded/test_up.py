@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from portal.embedded.paths import CHECKOUT
+from portal.embedded.paths import CHECKOUT, StateFolder
 from portal.embedded.stack import Stack, start_stack
+from portal.embedded.up import Up
+from tests.e2e import disk
+from tests.e2e.web_client import WebClient
 from tests.integration.embedded.probes import descendants, eventually, owner_query, processes_of
 
 CHILDREN = ("postgres", "valkey", "web", "worker-io", "worker-cycle", "beat")
@@ -182,3 +185,32 @@ def test_a_kill_during_the_start_leaves_nothing_and_does_not_look_finished(tmp_p
         assert is_healthy(stack)
     finally:
         stack.stop()
+
+
+def test_an_empty_installation_has_one_administrator_and_nothing_else(tmp_path: Path) -> None:
+    stack = start_stack(tmp_path / "state", extra={"PORTAL_DEMO": "none"})
+    try:
+        assert list(stack.accounts) == ["admin"]
+        counts = {
+            table: disk.rows(stack, f"SELECT count(*) AS n FROM {table}")[0]["n"]
+            for table in ("tenants_team", "tenants_project", "resources_cluster", "resources_pool", "jobs_job")
+        }
+        assert counts == {
+            "tenants_team": 1,
+            "tenants_project": 0,
+            "resources_cluster": 0,
+            "resources_pool": 0,
+            "jobs_job": 0,
+        }
+        client = WebClient(stack.url.rstrip("/"))
+        client.sign_in("admin", stack.accounts["admin"])
+        for path in ("/", "/setup", "/setup/pilot", "/jobs", "/queue", "/nodes", "/pools", "/teams", "/usage/projects"):
+            assert client.get(path).status == 200, path
+    finally:
+        assert stack.stop() == 0
+
+
+def test_empty_is_said_to_the_portals_processes(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    assert Up(state, tmp_path, "127.0.0.1", 1, {}, empty=True).env["PORTAL_DEMO"] == "none"
+    assert "PORTAL_DEMO" not in Up(state, tmp_path, "127.0.0.1", 1, {}).env
