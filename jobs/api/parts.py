@@ -51,7 +51,7 @@ class JobFiles(ApiView):
         """In the order of artifacts and paths. 409 for folders with more files than are listed at once."""
         job = access.fetch(self.actor, Job, key, "job.see")
         found = [
-            {"artifact": artifact.pk, "name": artifact.name, "path": entry.path, "bytes": entry.bytes}
+            {"artifact": artifact.pk, "name": artifact.name, "path": printable(entry.path), "bytes": entry.bytes}
             for artifact, entries in files_of(job)
             for entry in entries
         ]
@@ -104,3 +104,8 @@ class JobLog(ApiView):
             raise Unavailable("ClusterUnavailable", message, facts=facts, detail=error.detail) from error
         headers = {"X-Log-Offset": str(part.offset)} | ({"X-Log-Ended": "1"} if part.ended else {})
         return HttpResponse(part.text, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def printable(path: str) -> str:
+    """A path as text: bytes of a name that are no UTF-8 are shown as escapes."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -134,10 +134,11 @@ class _Reader:
         """jsonb does not keep the order of keys, so the order of the form is a keyword of its own."""
         if raw is None:
             return list(properties)
-        if not isinstance(raw, list) or sorted(map(str, raw)) != sorted(properties):
+        names = [name for name in raw if isinstance(name, str)] if isinstance(raw, list) else []
+        if raw != names or sorted(names) != sorted(properties):
             self.problem("x-order", "BadOrder", BAD_ORDER)
             return list(properties)
-        return raw
+        return names
 
     def param(self, name: str, raw: object, *, required: bool) -> Param | None:
         path = f"properties.{keywords.shown(name)}"

@@ -240,9 +240,11 @@ def _inherited_holds(snapshot: Snapshot, book: QuotaBook) -> dict[str, Hold]:
 
 
 def _permanence(way: Way) -> int:
-    """0 for a way that only waits, 1 for a held one, 2 for one that never can be."""
+    """0 for a way that only waits, 1 for a held one, 2 for one that never can be, 3 where there is no such class."""
     if way.block is None:
         return 0
+    if way.block.reason is Reason.NO_HOST_OF_CLASS:
+        return 3  # of several pools the one that has the class says more
     return 2 if way.block.reason.kind is Kind.NEVER else 1
 
 

@@ -65,8 +65,9 @@ def dials_of(facts: Mapping[str, Any]) -> list[Fact]:
     if not isinstance(need, int):
         return []
     have = next((facts[n] for n in ("free", "idle", "best", "max", "nominal") if isinstance(facts.get(n), int)), None)
-    if isinstance(facts.get("nominal"), int) and isinstance(facts.get("used"), int):
-        have = max(0, facts["nominal"] - facts["used"])
+    limit = facts.get("nominal", facts.get("max"))
+    if isinstance(limit, int) and isinstance(facts.get("used"), int):
+        have = max(0, limit - facts["used"])
     unit = units.unit_word(unit_of(facts), 2 * units.DEVICE_PARTS)
     dials = [Fact(_("needed"), f"{amount(need, facts)} {unit}")]
     if have is not None:
@@ -84,9 +85,9 @@ def _place(facts: Mapping[str, Any]) -> list[Fact]:
 
 def estimate_text(facts: Mapping[str, Any], now: datetime) -> str:
     """A start estimate with its basis; nothing where nothing bounds it."""
-    estimate = facts.get("estimate")
-    if not isinstance(estimate, Mapping):
-        return ""
+    estimate, position = facts.get("estimate"), facts.get("queue_position")
+    if not isinstance(estimate, Mapping) or (isinstance(position, int) and position > 1):
+        return ""  # what the limits of running jobs free is for those ahead first
     zone = timezone.get_current_timezone()
     earliest = units.near_time_text(from_ms(int(estimate["earliest_ms"])), zone, now)
     latest = estimate.get("latest_ms")

@@ -53,7 +53,11 @@ def stack(days: Days, looks: ClassLooks) -> dict[str, Any]:
                 "y": [float(_weight(uses, axis) / MILLION) for _day, uses in days],
                 "marker": {
                     "color": f"var({TOKENS.get(kind, '--ink-3')})",
-                    "pattern": {"shape": PATTERNS[place % len(PATTERNS)], "fgcolor": "var(--surface)"},
+                    "pattern": {
+                        "shape": PATTERNS[place % len(PATTERNS)],
+                        "fgcolor": "var(--surface)",
+                        "fillmode": "overlay",
+                    },
                 },
             }
         )

@@ -217,9 +217,10 @@ def _same(old: Any, new: Any) -> bool:
 
 
 def _digest(today: Mapping[str, Any], found: Preview | None = None) -> str:
-    """What was shown: today's values, and of a preview everything that does not move by itself."""
+    """What was shown: today's values, and of a preview the new ones and all that does not move by itself."""
     said = [[e.text, e.tone] for e in (*found.effects, *found.blockers) if not e.live] if found else None
-    text = json.dumps([dict(today), said], sort_keys=True, default=str, ensure_ascii=True)
+    new = [[c.label, c.old, c.new] for c in found.changes or ()] if found else None
+    text = json.dumps([dict(today), said, new], sort_keys=True, default=str, ensure_ascii=True)
     return sha256(text.encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import StreamingHttpResponse
 
 BOM = "\ufeff"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 
 
 class _Echo:

@@ -28,6 +28,14 @@ def pools_looked_after(user: Actor) -> QuerySet[Pool]:
     return access.visible(user, Pool, "pool.see").order_by("key")
 
 
+def nodes_changeable_by(user: Actor) -> QuerySet[Node]:
+    """Nodes of the pools the user may change: seeing a node does not let one take it. Every node for those who
+    manage pools of the whole organisation."""
+    if access.at_platform(user, "pool.manage"):
+        return Node.objects.all()
+    return Node.objects.filter(pool__in=access.visible(user, Pool, "pool.change").order_by().values("pk"))
+
+
 def nodes_visible_to(user: Actor) -> QuerySet[Node]:
     """Every node for those who see clusters; else the nodes of the pools the user looks after.
 

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from resources.inputs import changed, checked
 from resources.models import Pool
-from resources.selectors.fleet import nodes_visible_to
+from resources.selectors.fleet import nodes_changeable_by
 from resources.selectors.membership import NodeMoves
 from resources.services.assign_nodes import assign_nodes
 from tenants import access
@@ -49,7 +49,7 @@ def change_pool(
 
 
 def _move(actor: User | None, pool: Pool) -> NodeMoves:
-    allowed = None if actor is None else set(nodes_visible_to(actor).order_by().values_list("pk", flat=True))
+    allowed = None if actor is None else set(nodes_changeable_by(actor).order_by().values_list("pk", flat=True))
     moves = assign_nodes(pool=pool)
     if actor is not None and allowed is not None and any(move.node.pk not in allowed for move in moves.joins):
         access.require_platform(actor, "pool.manage")

@@ -13,6 +13,9 @@ from tenants import access
 from tenants.models import User
 from tenants.services.record_audit import record_audit
 
+LOCAL = "local"
+"""The driver of this machine."""
+
 
 @transaction.atomic
 def register_cluster(
@@ -33,6 +36,7 @@ def register_cluster(
     if actor is not None:
         access.require_platform(actor, "cluster.manage")
         _require_driver(driver)
+        _require_another_machine(driver)
     said = checked(key=key, title=name, location=location, maintainer=maintainer, note=note)
     because = said["note"]
     facts = {"name": said["title"], "driver": driver, "location": said["location"], "maintainer": said["maintainer"]}
@@ -50,3 +54,11 @@ def _require_driver(driver: str) -> None:
         message = _("This installation has no driver {driver}. There is: {known}.")
         facts = {"driver": driver[:40], "known": ", ".join(sorted(FACTORIES))}
         raise Invalid.of(FieldError("driver", "UnknownDriver", message, facts))
+
+
+def _require_another_machine(driver: str) -> None:
+    """This machine is one cluster: registered twice it would be counted twice."""
+    there = Cluster.objects.filter(driver=LOCAL).first() if driver == LOCAL else None
+    if there is not None:
+        message = _("This machine is registered already, as {key}.")
+        raise Invalid.of(FieldError("driver", "MachineRegistered", message, {"key": there.key}))

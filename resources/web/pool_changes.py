@@ -15,7 +15,7 @@ from portal.lib.localised import localised
 from portal.lib.signin import signed_in
 from resources.models import Pool
 from resources.pairs import pairs_of, write_pairs
-from resources.selectors.fleet import nodes_visible_to, pools_visible_to
+from resources.selectors.fleet import nodes_changeable_by, pools_visible_to
 from resources.selectors.membership import NodeMove, moves_of_selector, uses_of
 from resources.services.change_pool import change_pool
 from resources.services.create_pool import create_pool
@@ -136,12 +136,12 @@ def _today(key: Any) -> dict[str, Any]:
 
 
 def _moves(request: HttpRequest, values: dict[str, Any], key: str) -> Preview:
-    """Which nodes join and leave by the selector; names only of nodes the reader may see."""
+    """Which nodes join and leave by the selector; names only of nodes the reader may move."""
     pool_key, selector = key or values["key"], pairs_of(values["selector"])
     if key and selector == dict(Pool.objects.values_list("selector", flat=True).get(key=key)):
         return Preview()
     moves = moves_of_selector(pool_key, selector)
-    seen = set(nodes_visible_to(request.user).order_by().values_list("pk", flat=True))
+    seen = set(nodes_changeable_by(request.user).order_by().values_list("pk", flat=True))
     joins = [move for move in moves.joins if move.node.pk in seen]
     unseen = len(moves.joins) - len(joins)
     effects = [_joining(joins)] if joins else []
@@ -155,7 +155,8 @@ def _moves(request: HttpRequest, values: dict[str, Any], key: str) -> Preview:
 def _joining(moves: list[NodeMove]) -> Effect:
     text = ngettext("{n} node joins: {names}.", "{n} nodes join: {names}.", len(moves))
     names = some(f"{m.node.name} ({m.node.pool.key})" if m.node.pool else m.node.name for m in moves)
-    return Effect(text.format(n=len(moves), names=names), "ok")
+    taken = any(move.node.pool for move in moves)  # another pool loses them, and its projects with it
+    return Effect(text.format(n=len(moves), names=names), "warn" if taken else "ok")
 
 
 def _leaving(moves: Any) -> Effect:

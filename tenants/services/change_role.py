@@ -7,6 +7,7 @@ from django.db import transaction
 from portal.lib.errors import FieldError, Invalid, NotFound
 from tenants.models import Membership, User
 from tenants.naming import TAKEN
+from tenants.role_lock import hold_roles
 from tenants.role_words import ROLE_WORDS
 from tenants.roles import Role
 from tenants.services.grant_role import grant_role
@@ -16,6 +17,8 @@ from tenants.services.revoke_role import revoke_role
 @transaction.atomic
 def change_role(*, actor: User | None, membership: Membership, role: Role, now: datetime, note: str = "") -> Membership:
     """The new membership; the old role ends in the same transaction. Refusals are those of both halves."""
+    if membership.user is not None:
+        hold_roles(membership.user)
     row = Membership.objects.select_for_update(of=("self",)).filter(pk=membership.pk).first()
     scope = row.scope if row else None
     if row is None or scope is None or row.user is None:

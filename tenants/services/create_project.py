@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from portal.lib.locks import hold_until_commit
 from tenants import access
 from tenants.models import Project, Team, User
 from tenants.naming import checked, refuse_lookalike, taken
@@ -31,6 +32,7 @@ def create_project(
     said = checked(name=name, slug=slug, contact=contact, note=note)
     Team.objects.select_for_update(of=("self",)).get(pk=team.pk)
     refuse_lookalike(said["name"], Project.objects.filter(team=team).values_list("name", flat=True))
+    hold_until_commit(f"tenants.project:{said['slug']}")  # two at once: the second sees the first
     if Project.objects.filter(slug=said["slug"]).exists():
         raise taken("slug", said["slug"])
     project = Project.objects.create(

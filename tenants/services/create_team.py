@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from portal.lib.locks import hold_until_commit
 from tenants import access
 from tenants.models import Team, User
 from tenants.naming import checked, refuse_lookalike, taken
@@ -25,6 +26,7 @@ def create_team(
     if parent is not None:
         Team.objects.select_for_update(of=("self",)).get(pk=parent.pk)
         refuse_lookalike(said["name"], Team.objects.filter(parent=parent).values_list("name", flat=True))
+    hold_until_commit(f"tenants.team:{said['slug']}")  # two at once: the second sees the first
     if Team.objects.filter(slug=said["slug"]).exists():
         raise taken("slug", said["slug"])
     key = uuid.uuid4()

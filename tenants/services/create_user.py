@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from portal.lib.errors import FieldError, Invalid
+from portal.lib.locks import hold_until_commit
 from portal.lib.text import BadInput
 from tenants import access
 from tenants.models import User
@@ -31,6 +32,7 @@ def create_user(
         access.require_platform(actor, "member.change")
     said = checked(note=note)
     name = _checked(username, display_name)
+    hold_until_commit(f"tenants.user:{username.lower()}")  # two at once: the second sees the first
     if User.objects.filter(username__iexact=username).exists():
         raise taken("username", username)
     password = secrets.token_urlsafe(15)

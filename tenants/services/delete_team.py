@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import ProtectedError
 from django.utils.translation import gettext_lazy as _
 
 from portal.lib.errors import Conflict
@@ -37,4 +38,10 @@ def delete_team(*, actor: User | None, team: Team, now: datetime, note: str = ""
     before = {"name": row.name, "slug": row.slug, "contact": row.contact}
     # Recorded first: afterwards the row has no key to be recorded by.
     record_audit(actor=actor, verb="team.deleted", target=row, before=before, note=said["note"], now=now)
-    row.delete()
+    try:
+        row.delete()
+    except ProtectedError as error:
+        # What a higher app keeps here (data sources) is not this one's to count.
+        message = _("{team} still holds {count} data sources or other things. Move or delete them first.")
+        facts = {"team": row.name, "count": len(error.protected_objects)}
+        raise Conflict("TeamNotEmpty", message, facts=facts) from error

@@ -12,6 +12,7 @@ from tenants.models import Membership, Project, Team, User
 from tenants.naming import checked
 from tenants.notify.events import Event
 from tenants.notify.recipients import people
+from tenants.role_lock import hold_roles
 from tenants.role_words import ROLE_WORDS
 from tenants.roles import SCOPES, Role
 from tenants.services.announce import announce
@@ -37,11 +38,12 @@ def grant_role(
             _("Role {role} is not held in {scope}."),
             facts={"role": str(ROLE_WORDS[role]), "scope": str(scope)},
         )
+    hold_roles(user)
     membership, created = Membership.objects.get_or_create(
         user=user, role=role.value, **_columns(scope), defaults={"created_at": now}
     )
+    access.write_role(membership, scope)  # also where it was: whatever it should give, it gives afterwards
     if created:
-        access.write_role(membership, scope)
         facts = {"role": role.value, "scope": str(scope)}
         announce(event=Event.ROLE_GRANTED, subject=membership, facts=facts, recipients=people(user.pk), now=now)
         record_audit(

@@ -10,6 +10,7 @@ from tenants.models import Membership, User
 from tenants.naming import checked
 from tenants.notify.events import Event
 from tenants.notify.recipients import people
+from tenants.role_lock import hold_roles
 from tenants.roles import Role
 from tenants.services.announce import announce
 from tenants.services.keep_administrator import keep_administrator
@@ -23,6 +24,8 @@ def revoke_role(*, actor: User | None, membership: Membership, now: datetime, no
     Raises NotFound when it was taken meanwhile, Denied for a role that reaches further than the actor's own,
     Conflict for the last platform administrator. Roles in pools are not taken here: this app does not know pools.
     """
+    if membership.user is not None:
+        hold_roles(membership.user)
     row = Membership.objects.select_for_update(of=("self",)).filter(pk=membership.pk).first()
     scope = row.scope if row else None
     if row is None or scope is None or row.user is None:

@@ -261,7 +261,7 @@ BODIES: dict[tuple[str, str], dict[str, object]] = {
     ("api_pool", "PATCH"): {**WHY, "maintainer": "Rosa"},
     ("api_pool_preview", "POST"): {"selector": {}},
     ("api_node_stage", "POST"): {**WHY, "stage": "cordoned"},
-    ("api_clusters", "POST"): {**WHY, "key": "fresh", "name": "Fresh", "driver": "local"},
+    ("api_clusters", "POST"): {**WHY, "key": "fresh", "name": "Fresh", "driver": "simulated"},
     ("api_cluster", "PATCH"): {**WHY, "maintainer": "Rosa"},
     ("api_cluster_state", "POST"): {**WHY, "state": "paused"},
     ("api_classes", "POST"): {**WHY, "key": "fresh", "kind": "GPU", "name": {"en": "Fresh"}},

@@ -63,6 +63,18 @@ def test_an_empty_installation_gets_cluster_pool_team_projects_templates_grant_a
     assert record.note == "first try" and "project Grid inspection" in record.after["made"]
 
 
+@pytest.mark.parametrize("names", [("team", "pool"), ("cluster", "role")])
+def test_projects_may_be_called_like_the_parts_of_a_pilot(db, names):
+    make.make_team("organisation")
+    asked = ASKED | {"project_1": names[0], "project_2": names[1]}
+    for name in ("lead", "owner", "member", "outsider"):
+        make.make_user(name)
+    apply_pilot(actor=None, given=asked, now=NOW, note="named alike")
+    team = Team.objects.get(slug="pilot-team")
+    assert [grant.pool_key for grant in team.grants.all()] == [Pool.objects.get().key]
+    assert set(team.projects.values_list("name", flat=True)) == set(names)
+
+
 def test_a_second_time_makes_and_records_nothing(cast):
     apply_pilot(actor=cast.platform_admin, given=ASKED, now=NOW)
     before = counts()

@@ -13,6 +13,7 @@ from resources.services.register_cluster import register_cluster
 LOCAL = "local"
 HISTORY = timedelta(weeks=8)
 """How far back a demo installation remembers."""
+MONTHS_BACK = 3
 
 
 def seed_machine(now: datetime) -> None:
@@ -47,6 +48,11 @@ def seed_rate(row: ResourceClass, price: int, weight: int, now: datetime) -> Non
     if not RateVersion.objects.filter(class_key=row.key).exists():
         start = first_of_month(now - HISTORY)
         publish_rate(actor=None, resource_class=row, price_micro=price, weight_micro=weight, valid_from=start, now=now)
+
+
+def founded(now: datetime) -> datetime:
+    """When the organisation came about: a day before its past begins."""
+    return now - HISTORY - timedelta(days=1)
 
 
 def first_of_month(moment: datetime) -> datetime:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from jobs.keeping import kept_logs
 from jobs.models import Job, ReleaseRecord
 from jobs.reasons import Reason
-from jobs.reconcile import Action, Apply, End, Missing, Progress, Stop, decide
+from jobs.reconcile import READY_TIMEOUT, Action, Apply, End, Missing, Progress, Stop, decide
 from jobs.rows import (
     DeviceNames,
     Step,
@@ -388,4 +388,8 @@ class Replay:
             return  # it serves until somebody stops it
         leaked = live.held is not None and live.held.allocation.state == AllocationState.LEAKED
         after = turn if turn is not None else now + (_MUCH_LATER if leaked else _AGAIN)
+        if live.job.state == JobState.STARTING:
+            # A start that takes too long is given up, however late the cluster would have made it.
+            given_up = attempt.admitted_at + READY_TIMEOUT
+            after = min(after, given_up if given_up > now else now + _AGAIN)
         self._at(max(after, now) + _PASS, lambda at: self._look(live, at))

@@ -29,7 +29,7 @@ from metering.services.record_usage import record_usage
 from portal.lib.errors import Invalid
 from portal.lib.partitions import ensure_partitions
 from portal.web.demo.fleet import SITES, seed_rules
-from portal.web.demo.machine import HISTORY
+from portal.web.demo.machine import HISTORY, MONTHS_BACK, founded
 from portal.web.demo.organisation import seed_tree
 from portal.web.demo.past import Past
 from portal.web.demo.plan import Wish, wishes
@@ -47,7 +47,6 @@ from tenants.services.record_audits import Draft, record_audits
 
 log = logging.getLogger(__name__)
 JOBS = 2_060  # some wishes can never start by the rules of their day, and are refused
-MONTHS_BACK = 3
 _BATCH = 2_000
 _SPACE = uuid.UUID("5b0c2f0e-7d53-5b6e-9d0f-4f5a3a1c8e21")
 Tell = Callable[[str, int, int], None]
@@ -67,7 +66,7 @@ def seed_fleet(*, now: datetime, tell: Tell, jobs: int = JOBS) -> int:
     clock = [start]
     with ExitStack() as stack, simulated_clock(lambda: clock[0]), quietly():
         with transaction.atomic():
-            scopes = seed_tree(now)
+            scopes = seed_tree(founded(now))
             seed_rules(scopes, start=start, now=now)
         drivers = {site.key: _driver(site, stack) for site in sites}
         for site in sites:

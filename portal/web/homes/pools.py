@@ -86,7 +86,7 @@ def _leaks(pools: Sequence[Pool]) -> dict[str, int]:
     rows = AllocationLine.objects.filter(allocation__state=AllocationState.LEAKED, node__pool__in=pools).values_list(
         "node__pool__key", "allocation_id"
     )
-    return Counter(key for key, _allocation in rows.distinct())
+    return Counter(key for key, _allocation in rows.order_by().distinct())
 
 
 def _stages(pools: Sequence[Pool], now: datetime) -> dict[str, dict[str, Any]]:

@@ -64,8 +64,9 @@ def apply_pilot(*, actor: User | None, given: Mapping[str, Any], now: datetime, 
     root = Team.objects.filter(parent__isnull=True).first()
     if root is None:
         raise NotFound("no organisation")
-    keys = {step.name if step.kind == "project" else step.kind: step.key for step in steps}
-    work = _Work(actor, root, now, note, keys)
+    keys: dict[str, str] = {step.kind: step.key for step in steps if step.kind != "project"}
+    projects = {step.name: step.key for step in steps if step.kind == "project"}
+    work = _Work(actor, root, now, note, keys, projects)
     missing = [step for step in steps if not step.there]
     for step in missing:
         work.take(step)
@@ -81,13 +82,14 @@ def apply_pilot(*, actor: User | None, given: Mapping[str, Any], now: datetime, 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Who does it, below which organisation, when and why; `keys` of cluster, pool, team, and projects by name."""
+    """Who does it, below which organisation, when and why; `keys` of cluster, pool and team, `projects` by name."""
 
     actor: User | None
     root: Team
     now: datetime
     note: str
     keys: Mapping[str, str]
+    projects: Mapping[str, str]
 
     def take(self, step: Step) -> None:
         acts: Mapping[str, Callable[[Step], object]] = {
@@ -162,6 +164,6 @@ class _Work:
 
     def _role(self, step: Step) -> None:
         role = Role(step.role)
-        scope = self.team if role is Role.LEAD else Project.objects.get(slug=self.keys[step.scope])
+        scope = self.team if role is Role.LEAD else Project.objects.get(slug=self.projects[step.scope])
         user = User.objects.get(username=step.key)
         grant_role(actor=self.actor, user=user, role=role, scope=scope, now=self.now, note=self.note)

@@ -21,8 +21,15 @@ from jobs.services.submit_job import submit_job
 from jobs.services.transition import transition
 from jobs.states import JobState
 from portal.lib.clock import utc_now
+from portal.lib.errors import Invalid
+from tenants import access
 from tenants.models import AuditEvent
+from tenants.roles import Role
+from tenants.services.create_team import create_team
+from tenants.services.create_user import create_user
+from tenants.services.grant_role import grant_role
 from tenants.services.record_audit import record_audit
+from tenants.services.revoke_role import revoke_role
 from tests import builders as make
 from tests.cast import make_cast
 
@@ -186,3 +193,43 @@ def test_two_next_versions_at_once_are_one_and_a_refusal(cast):
     assert sorted(getattr(result, "reason", "") for result in results) == ["", "VersionOutdated", "VersionOutdated"]
     assert template.versions.count() == 2
     assert AuditEvent.objects.filter(verb="template.published", target_id=str(template.pk)).count() == 1
+
+
+def test_two_roles_taken_at_once_leave_nothing_behind(cast):
+    """What a role leaves depends on the others that remain: each must see the other gone."""
+    for _round in range(4):
+        rows = [
+            grant_role(actor=None, user=cast.stranger, role=role, scope=cast.alpha, now=make.NOW)
+            for role in (Role.OWNER, Role.MEMBER)
+        ]
+        at_once(*(lambda row=row: revoke_role(actor=None, membership=row, now=make.NOW) for row in rows))
+        assert not cast.stranger.memberships.exists()
+        assert not access.can(cast.stranger, "project.see", cast.alpha)
+
+
+def test_a_role_given_while_another_is_taken_works(cast):
+    for _round in range(4):
+        owner = grant_role(actor=None, user=cast.stranger, role=Role.OWNER, scope=cast.alpha, now=make.NOW)
+        given, _taken = at_once(
+            lambda: grant_role(actor=None, user=cast.stranger, role=Role.MEMBER, scope=cast.alpha, now=make.NOW),
+            lambda row=owner: revoke_role(actor=None, membership=row, now=make.NOW),
+        )
+        assert access.can(cast.stranger, "job.ask", cast.alpha)
+        assert not access.can(cast.stranger, "member.change", cast.alpha)
+        revoke_role(actor=None, membership=given, now=make.NOW)
+        assert not access.can(cast.stranger, "project.see", cast.alpha)
+
+
+def test_a_name_is_given_once_however_many_ask_for_it_at_once(cast):
+    made = at_once(
+        *(lambda: create_user(actor=None, username="twin", display_name="Twin", now=make.NOW) for _ in range(4))
+    )
+    assert sum(isinstance(one, tuple) for one in made) == 1 and sum(isinstance(one, Invalid) for one in made) == 3
+    parents = (cast.models, cast.vision)
+    made = at_once(
+        *(
+            lambda p=parent: create_team(actor=None, name=f"Twin of {p}", slug="twin", parent=p, now=make.NOW)
+            for parent in parents
+        )
+    )
+    assert sorted(type(one).__name__ for one in made) == ["Invalid", "Team"]

@@ -6,10 +6,11 @@ import pytest
 
 from jobs.selectors.snapshot import load_snapshot
 from jobs.states import JobState
-from portal.lib.errors import Conflict, Denied
+from portal.lib.errors import Conflict, Denied, Invalid
 from resources.drivers.base import Inventory, SeenNode
 from resources.models import Cluster, Node
 from resources.services.hold_node import hold_node
+from resources.services.register_cluster import register_cluster
 from resources.services.set_cluster_state import set_cluster_state
 from resources.services.store_inventory import store_inventory
 from tenants.models import AuditEvent
@@ -153,7 +154,7 @@ def test_an_empty_cluster_is_detached_and_attached_again(cast, as_user):
 
 def test_a_cluster_is_registered_and_renamed(cast, as_user):
     admin = as_user(cast.platform_admin)
-    given = {"key": "lab", "name": "Lab", "driver": "local", "location": "Hall 2", "maintainer": "Rosa Adeyemi"}
+    given = {"key": "lab", "name": "Lab", "driver": "simulated", "location": "Hall 2", "maintainer": "Rosa Adeyemi"}
     admin.save("/clusters/new", **given)
     assert "Lab" in admin.page("/clusters/lab")
     changed = {"name": "Laboratory", "location": "Hall 2", "maintainer": ""}
@@ -166,3 +167,9 @@ def test_a_cluster_is_registered_and_renamed(cast, as_user):
     )
     assert "lab is taken" in admin.save("/clusters/new", 422, **given)
     admin.send("/clusters/new", 422, step="preview", **given | {"driver": "nonsense"})
+
+
+def test_this_machine_is_one_cluster_and_is_not_counted_twice(cast):
+    with pytest.raises(Invalid) as refused:
+        register_cluster(actor=cast.platform_admin, key="again", name="Again", driver="local", now=make.NOW)
+    assert [field.reason for field in refused.value.fields] == ["MachineRegistered"]

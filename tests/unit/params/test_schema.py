@@ -144,3 +144,9 @@ def test_all_problems_are_told_at_once() -> None:
 def test_the_number_of_parameters_is_bounded() -> None:
     raw = {"type": "object", "properties": {f"p{index}": {"type": "boolean"} for index in range(41)}}
     assert _problems(raw) == [("properties", "TooManyParameters")]
+
+
+@pytest.mark.parametrize("name", [1, None, True, ["1"], {"1": 1}])
+def test_an_order_of_anything_but_names_is_refused(name: object) -> None:
+    prop = next(iter(SCHEMA["properties"].values()))
+    assert ("x-order", "BadOrder") in _problems({"type": "object", "properties": {str(name): prop}, "x-order": [name]})
