@@ -7,6 +7,7 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import translation
 
 from jobs.models import JobTemplate
 from portal.lib.errors import Denied, Invalid
@@ -28,6 +29,13 @@ ASKED = {
     "project_2": "巡检",
     "people_2": "outsider",
 }
+
+
+@pytest.fixture(autouse=True)
+def in_english():
+    """A page served before in this process may have left another language behind."""
+    with translation.override("en"):
+        yield
 
 
 def counts() -> list[int]:
