@@ -21,6 +21,13 @@ from resources.models import Cluster, Node
 from tenants.models import User
 
 ENDS_ATTEMPT = frozenset({JobState.QUEUED, *FINAL})
+TIME_OF = {
+    AllocationState.BOUND: "bound_at",
+    AllocationState.RELEASING: "releasing_at",
+    AllocationState.RELEASED: "released_at",
+    AllocationState.LEAKED: "leaked_at",
+}
+"""The column in which a state of an allocation keeps when it began."""
 TIMES = ("bound_at", "started_at", "ready_at", "stopped_at")
 DeviceNames = Mapping[str, tuple[str, str]]
 """Device key -> resource name and the vendor's own id."""

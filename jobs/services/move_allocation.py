@@ -5,14 +5,8 @@ from datetime import datetime
 from django.db import transaction
 
 from jobs.models import Allocation, DeviceHold
+from jobs.rows import TIME_OF
 from jobs.states import AllocationState, may_move_allocation
-
-_TIME_OF = {
-    AllocationState.BOUND: "bound_at",
-    AllocationState.RELEASING: "releasing_at",
-    AllocationState.RELEASED: "released_at",
-    AllocationState.LEAKED: "leaked_at",
-}
 
 
 @transaction.atomic
@@ -25,7 +19,7 @@ def move_allocation(*, allocation: Allocation, to: AllocationState, at: datetime
     if old is to or not may_move_allocation(old, to):
         return False
     moment = max(at, allocation.reserved_at)
-    values = {"state": to.value, _TIME_OF[to]: moment}
+    values = {"state": to.value, TIME_OF[to]: moment}
     if not Allocation.objects.filter(pk=allocation.pk, state=old.value).update(**values):
         return False
     if to is AllocationState.RELEASED:

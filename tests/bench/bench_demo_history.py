@@ -3,21 +3,18 @@
 On the machine of whoever starts it, beside the portal that is already serving.
 """
 
-import os
 import subprocess
-import sys
 import time
 
 from jobs.reasons import Kind, Reason
-from portal.embedded.paths import CHECKOUT
 from portal.embedded.stack import Stack
 from portal.embedded.terminal import tell
 from tests.bench.report import Figure, NotRun, at_least, at_most, report
 from tests.bench.running import running_portal
 from tests.e2e import disk
+from tests.e2e.gallery import seed
 
 LIMIT_SECONDS = 90.0
-GIVE_UP_SECONDS = 500
 LEAST_JOBS = 1_900
 # What no code says yet, or what cannot happen on a simulated cluster, with why.
 NOT_YET = {
@@ -40,7 +37,7 @@ NOT_YET = {
 def main() -> int:
     """Measure and report."""
     with running_portal() as portal:
-        seconds = seed(portal.stack)
+        seconds = seconds_to_seed(portal.stack)
         figures = [
             at_most("demo-history", seconds, "s", LIMIT_SECONDS),
             at_least("demo-history jobs", _count(portal.stack, "jobs_job"), "jobs", LEAST_JOBS),
@@ -49,22 +46,13 @@ def main() -> int:
     return report(figures)
 
 
-def seed(stack: Stack) -> float:
+def seconds_to_seed(stack: Stack) -> float:
     """Seconds until the fleet and its past are there. Raises NotRun."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PORTAL_")}
-    env = clean | stack.environment | {"PORTAL_MODE": "embedded", "PORTAL_STATE_DIR": str(stack.state.root)}
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "manage.py", "seed_fleet"],
-        env=env,
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        timeout=GIVE_UP_SECONDS,
-        check=False,
-    )
-    if done.returncode:
-        raise NotRun(done.stderr[-400:])
+    try:
+        seed(stack)
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
+        raise NotRun(str(error)[-400:]) from error
     return time.monotonic() - began
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from tests.bench.bench_demo_history import seed
+from tests.bench.bench_demo_history import seconds_to_seed
 from tests.bench.report import Figure, NotRun, at_most, report
 from tests.bench.running import SMALL, Portal, percentile, running_portal
 from tests.e2e import disk
@@ -34,7 +34,7 @@ Pages = Mapping[str, Mapping[str, str]]
 def main() -> int:
     """Measure and report."""
     with running_portal() as portal:
-        seed(portal.stack)
+        seconds_to_seed(portal.stack)
         _django(portal)
         clients = {user: _client(portal, user) for user in WHO}
         pages = _pages(portal)

@@ -25,28 +25,38 @@ from tests.e2e.web_client import WebClient
 JOBS = 300
 
 
+def seed(stack: Stack, *options: str) -> None:
+    """Add the demo fleet and its past to a running portal. Raises RuntimeError with what it said."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PORTAL_")}
+    env = clean | stack.environment | {"PORTAL_MODE": "embedded", "PORTAL_STATE_DIR": str(stack.state.root)}
+    command = [sys.executable, "manage.py", "seed_fleet", *options]
+    done = subprocess.run(command, env=env, cwd=CHECKOUT, capture_output=True, text=True, timeout=500, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+
+
 def seeded(state: Path) -> Stack:
     """A portal with the demo fleet and a shorter past than a user gets. Raises RuntimeError."""
     stack = start_stack(state)
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PORTAL_")}
-    env = clean | stack.environment | {"PORTAL_MODE": "embedded", "PORTAL_STATE_DIR": str(state)}
-    command = [sys.executable, "manage.py", "seed_fleet", "--jobs", str(JOBS)]
-    done = subprocess.run(command, env=env, cwd=CHECKOUT, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode:
+    try:
+        seed(stack, "--jobs", str(JOBS))
+    except BaseException:
         stack.stop()
-        raise RuntimeError(done.stderr[-2000:])
+        raise
     return stack
 
 
-def pages_of(base_url: str, user: str, password: str) -> dict[str, str]:
-    """Kind of page -> path, as this person's links lead to them."""
+def pages_of(base_url: str, user: str, password: str, dead: list[str] | None = None) -> dict[str, str]:
+    """Kind of page -> path, as this person's links lead to them; links that lead nowhere are added to `dead`."""
     from tests.e2e.crawl import crawl  # it asks Django what a path is
 
     client = WebClient(base_url)
     client.sign_in(user, password)
 
-    def html_of(path: str, _origin: str) -> str | None:
+    def html_of(path: str, origin: str) -> str | None:
         answer = client.get(path)
+        if answer.status not in (200, 302) and dead is not None:
+            dead.append(f"{user}: {origin} links to {path}, which answers {answer.status}")
         if answer.status == 302:
             return f'href="{answer.location}"'
         return answer.text if answer.status == 200 and "<html" in answer.text[:500] else None

@@ -9,8 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from portal.embedded.stack import Stack
-from tests.e2e.crawl import crawl
-from tests.e2e.gallery import seeded
+from tests.e2e.gallery import pages_of, seeded
 from tests.e2e.person import Person, person
 from tests.e2e.web_client import WebClient
 
@@ -38,21 +37,9 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 def reachable(fleet: Stack, user: str) -> dict[str, str]:
-    """Pages by kind that this person's links lead to; every one answers 200."""
-    client = WebClient(fleet.url.rstrip("/"))
-    client.sign_in(user, fleet.accounts[user])
-
+    """Pages by kind that this person's links lead to; every link leads somewhere."""
     dead: list[str] = []
-
-    def html_of(path: str, origin: str) -> str | None:
-        answer = client.get(path)
-        if answer.status not in (200, 302):
-            dead.append(f"{user}: {origin} links to {path}, which answers {answer.status}")
-        if answer.status == 302:
-            return f'href="{answer.location}"'
-        return answer.text if answer.status == 200 and "<html" in answer.text[:500] else None
-
-    found = crawl(html_of)
+    found = pages_of(fleet.url.rstrip("/"), user, fleet.accounts[user], dead)
     assert not dead, "\n".join(dead)
     return found
 

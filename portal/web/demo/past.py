@@ -6,7 +6,7 @@ from datetime import datetime
 
 from jobs.models import Allocation, Artifact, Attempt, Job, JobEvent, ReleaseRecord
 from jobs.reasons import Reason
-from jobs.rows import ENDS_ATTEMPT, Held, close_attempt, event_row, move_values
+from jobs.rows import ENDS_ATTEMPT, TIME_OF, Held, close_attempt, event_row, move_values
 from jobs.scheduler.snapshot import Axis, DeviceShare, Holding, Line, Resource
 from jobs.states import FINAL, AllocationState, JobState
 from portal.lib.clock import to_ms
@@ -76,18 +76,10 @@ class Past:
         self.events.append(row)
 
 
-_TIME_OF = {
-    AllocationState.BOUND: "bound_at",
-    AllocationState.RELEASING: "releasing_at",
-    AllocationState.RELEASED: "released_at",
-    AllocationState.LEAKED: "leaked_at",
-}
-
-
 def move_allocation(allocation: Allocation, to: AllocationState, at: datetime) -> None:
     """Put the allocation there; never before it was reserved."""
     allocation.state = to.value
-    setattr(allocation, _TIME_OF[to], max(at, allocation.reserved_at))
+    setattr(allocation, TIME_OF[to], max(at, allocation.reserved_at))
 
 
 def holdings_of(job: Job, attempt: Attempt | None, held: Held) -> Iterable[Holding]:

@@ -38,6 +38,7 @@ from jobs.selectors.reach import Reach
 from jobs.selectors.snapshot import waiting_job
 from jobs.selectors.workload import workload_of
 from jobs.services.prove_release import LEAKED_AFTER
+from jobs.services.run_cycle import CURRENCY
 from jobs.states import FINAL, AllocationState, JobState
 from portal.lib.clock import to_ms
 from portal.web.demo.past import Live, Past, holdings_of, move_allocation
@@ -45,7 +46,6 @@ from resources.drivers.base import DriverError, SeenWorkload, WorkloadRejected
 from resources.drivers.simulated.driver import SimulatedDriver
 from resources.models import Cluster, Node
 
-CURRENCY = "points"
 _WITHOUT_FORECAST = Rules(forecast_steps=0)
 """When a job may start is no event, and only what is said last is ever read."""
 _PASS = timedelta(seconds=1)
