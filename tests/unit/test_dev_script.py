@@ -22,6 +22,9 @@ case "$*" in
         echo "$*" >> pip.log
         echo "Collecting everything"
         [ ! -e network-is-down ] ;;
+    "-m controlplane"*)
+        echo "$*" >> controlplane.log
+        [ ! -e go-is-missing ] ;;
     "-m pytest"*)
         printf '%s\\n' "$@" > pytest.log
         exit 3 ;;
@@ -164,6 +167,28 @@ def test_arguments_reach_one_pytest_run_whole_and_its_exit_code_comes_back(check
         "one or two",
         "tests/unit",
     ]
+
+
+def test_the_cluster_suite_is_built_for_and_then_run(checkout: Path) -> None:
+    put_python(checkout)
+    assert dev(checkout, "test", "--cluster", "-k", "jobs").returncode == 3
+    assert (checkout / "controlplane.log").read_text() == "-m controlplane build\n"
+    assert (checkout / "pytest.log").read_text().split() == ["-m", "pytest", "tests/cluster", "-k", "jobs"]
+
+
+def test_without_go_the_cluster_suite_says_why_it_skips_and_fails_where_it_is_required(checkout: Path) -> None:
+    put_python(checkout)
+    (checkout / "go-is-missing").touch()
+    assert dev(checkout, "test", "--cluster").returncode == 3
+    (checkout / "pytest.log").unlink()
+    assert dev(checkout, "test", "--cluster", PORTAL_REQUIRE_CLUSTER="1").returncode == 1
+    assert not (checkout / "pytest.log").exists()
+
+
+def test_cluster_commands_are_handed_on(checkout: Path) -> None:
+    put_python(checkout)
+    assert dev(checkout, "cluster", "up", "--name", "one").returncode == 0
+    assert (checkout / "controlplane.log").read_text() == "-m controlplane up --name one\n"
 
 
 def test_it_works_from_any_folder(checkout: Path) -> None:

@@ -1,0 +1,1 @@
+"""A fake kubelet: it plays the nodes and pods that annotations describe, and runs nothing."""
