@@ -51,9 +51,9 @@ class PoolSpec:
 
 
 SITES = {
-    "gpu-hall": ("GPU hall (simulated)", "Hall 2"),
-    "npu-site": ("NPU site (simulated)", "Hall 5"),
-    "edge": ("Edge site (simulated)", "Substation north"),
+    "gpu-hall": ("GPU hall", "Hall 2"),
+    "npu-site": ("NPU site", "Hall 5"),
+    "edge": ("Edge site", "Substation north"),
 }
 POOLS = (
     PoolSpec(GPU, {"en": "H100 training", "zh-hans": "H100 训练池"},

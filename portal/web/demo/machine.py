@@ -11,8 +11,8 @@ from resources.services.publish_rate import publish_rate
 from resources.services.register_cluster import register_cluster
 
 LOCAL = "local"
-HISTORY = timedelta(weeks=8)
-"""How far back a demo installation remembers."""
+WEEKS = 8
+"""How many whole weeks a demo installation remembers, beside the one under way."""
 MONTHS_BACK = 3
 
 
@@ -46,13 +46,19 @@ def seed_machine(now: datetime) -> None:
 def seed_rate(row: ResourceClass, price: int, weight: int, now: datetime) -> None:
     """A rate from before anything was used, unless the class has one."""
     if not RateVersion.objects.filter(class_key=row.key).exists():
-        start = first_of_month(now - HISTORY)
+        start = first_of_month(begun(now))
         publish_rate(actor=None, resource_class=row, price_micro=price, weight_micro=weight, valid_from=start, now=now)
+
+
+def begun(now: datetime) -> datetime:
+    """When its past begins: on a Monday, so that every installation tells the same weeks whatever day it is."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(weeks=WEEKS, days=now.weekday())
 
 
 def founded(now: datetime) -> datetime:
     """When the organisation came about: a day before its past begins."""
-    return now - HISTORY - timedelta(days=1)
+    return begun(now) - timedelta(days=1)
 
 
 def first_of_month(moment: datetime) -> datetime:

@@ -13,6 +13,7 @@ from typing import Any
 SEED = 20_261
 _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
+_COUNTED, _HORIZON = timedelta(weeks=8), timedelta(weeks=10)
 _LONGEST, _LONGEST_LIMIT = timedelta(days=9), timedelta(days=14)
 # Wishes by hour of the day, UTC: the organisation works from eight to seven, and a few jobs are set off at night.
 _HOURS = (1, 1, 1, 1, 1, 1, 2, 5, 10, 13, 14, 11, 8, 12, 14, 13, 11, 8, 5, 3, 2, 2, 1, 1)
@@ -124,14 +125,18 @@ GROUPS = (
 
 
 def wishes(start: datetime, end: datetime, count: int) -> list[Wish]:
-    """About `count` wishes in [start, end), in order of time."""
+    """About `count` wishes every eight weeks in [start, end), in order of time.
+
+    The same ones whenever it ends: a later end adds to them and changes none.
+    """
     chance = random.Random(SEED)  # noqa: S311 - a history, no secret
     found: list[Wish] = []
-    for moment in _moments(chance, start, end):
+    for moment in _moments(chance, start, start + _HORIZON):
         found.extend(_sweep(chance, moment))
     found.sort(key=lambda wish: wish.at)
-    step = max(1.0, len(found) / count)
-    return [found[int(index * step)] for index in range(min(count, int(len(found) / step)))]
+    step = max(1.0, len(found) / (count * (_HORIZON / _COUNTED)))
+    chosen = [found[int(index * step)] for index in range(int(len(found) / step))]
+    return [wish for wish in chosen if wish.at < end]
 
 
 def _moments(chance: random.Random, start: datetime, end: datetime) -> Iterator[datetime]:

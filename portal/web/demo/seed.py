@@ -29,7 +29,7 @@ from metering.services.record_usage import record_usage
 from portal.lib.errors import Invalid
 from portal.lib.partitions import ensure_partitions
 from portal.web.demo.fleet import SITES, seed_rules
-from portal.web.demo.machine import HISTORY, MONTHS_BACK, founded
+from portal.web.demo.machine import MONTHS_BACK, begun, founded
 from portal.web.demo.organisation import seed_tree
 from portal.web.demo.past import Past
 from portal.web.demo.plan import Wish, wishes
@@ -62,7 +62,7 @@ def seed_fleet(*, now: datetime, tell: Tell, jobs: int = JOBS) -> int:
     if sites.exists() and not sites.filter(state=Cluster.State.DETACHED).exists():
         return 0
     ensure_partitions(now, back=MONTHS_BACK)
-    start = now - HISTORY
+    start = begun(now)
     clock = [start]
     with ExitStack() as stack, simulated_clock(lambda: clock[0]), quietly():
         with transaction.atomic():

@@ -24,7 +24,7 @@ from resources.drivers.simulated.faults import FaultKind
 
 _HOUR_MS = 3_600_000
 _FAR_MS = 1 << 52
-_TUESDAY, _WEDNESDAY, _THURSDAY, _FRIDAY = range(1, 5)
+_MONDAY, _TUESDAY, _WEDNESDAY, _THURSDAY, _FRIDAY = range(5)
 _TABLES = ("classes", "clusters", "pools", "hosts", "tenants", "cells", "grants")
 Edit = Callable[[Snapshot], Snapshot]
 _NOTICED = timedelta(seconds=15)
@@ -51,7 +51,7 @@ def trouble_sites(drivers: Mapping[str, SimulatedDriver], start: datetime, end: 
         FaultKind.VANISHED,
         start + timedelta(days=39, hours=8),
         timedelta(days=7),
-        node="sim-mig-01",
+        node="sim-mig-02",
         chance=300,
         delay_ms=600_000,
     )
@@ -59,8 +59,9 @@ def trouble_sites(drivers: Mapping[str, SimulatedDriver], start: datetime, end: 
     _for(site, FaultKind.LOSSY, start + timedelta(days=14), timedelta(days=2), chance=200)
     _for(site, FaultKind.SLOW_START, start + timedelta(days=28), timedelta(days=2), delay_ms=90_000)
     _for(site, FaultKind.IMAGE_FAILURE, start + timedelta(days=30, hours=9), timedelta(hours=5), mode="final")
-    # Seen on the first day: a card that does not come back after its job.
-    _for(hall, FaultKind.LEAKED_DEVICE, end - timedelta(days=3), timedelta(days=5), chance=25)
+    # Still seen on the first day: cards that do not come back after their jobs.
+    leaking = _morning(start, 7, _TUESDAY)
+    _for(hall, FaultKind.LEAKED_DEVICE, leaking, end + timedelta(days=2) - leaking, chance=25)
     return sorted(changes, key=lambda change: change[1])
 
 
@@ -86,22 +87,23 @@ def _mishaps(projects: Mapping[str, str]) -> list[tuple[int, int, int, Edit]]:
         (1, _TUESDAY, 9, _grants(OLD, longest_limit_ms=6 * _HOUR_MS)),
         (1, _THURSDAY, 20, _grants(OLD, largest_job=((Resource.DEVICE, none),))),
         (1, _FRIDAY, 60, _grants(GPU, largest_job=((Resource.DEVICE, none),))),
-        (2, _TUESDAY, 9, _grants(OLD, priority_ceiling=PriorityClass.BEST_EFFORT)),
+        (2, _MONDAY, 9, _grants(OLD, priority_ceiling=PriorityClass.BEST_EFFORT)),
         (2, _THURSDAY, 9, _cells(inspection, GPU, nominal=none)),
+        (2, _FRIDAY, 130, _pool_hosts(SLICE, lambda hosts: tuple(replace(h, blocked="Maintenance") for h in hosts))),
         (3, _TUESDAY, 9, _cells(inspection, GPU, nominal=none, ceiling=none)),
+        (3, _WEDNESDAY, 6, _grants(SLICE, longest_limit_ms=_HOUR_MS)),
         (3, _THURSDAY, 6, _tenants(corpus, hold=budget)),
         (3, _FRIDAY, 6, lambda base: replace(base, classes=tuple(c for c in base.classes if c.key != CLASSES[OLD]))),
         (4, _TUESDAY, 6, lambda base: replace(base, pools=tuple(p for p in base.pools if p.key != OLD))),
-        (4, _THURSDAY, 6, _pool_hosts(OLD, lambda hosts: ())),
-        (4, _FRIDAY, 9, _grants(OLD, vision, ends_ms=1)),
+        (4, _WEDNESDAY, 14, _pool_hosts(OLD, _little_memory)),
         (5, _TUESDAY, 9, _grants(OLD, vision, starts_ms=_FAR_MS)),
         (5, _THURSDAY, 12, _grants(EDGE, most_at_once=1)),
         (5, _FRIDAY, 8, lambda base: replace(base, clusters=tuple(_stale(c) for c in base.clusters))),
-        (6, _TUESDAY, 8, _pool_hosts(OLD, lambda hosts: tuple(replace(h, devices=h.devices[:1]) for h in hosts))),
         (6, _THURSDAY, 8, _pool_hosts(OLD, lambda hosts: hosts[:1])),
         (6, _FRIDAY, 36, _pool_hosts(OLD, _little_memory)),
-        (2, _FRIDAY, 130, _pool_hosts(SLICE, lambda hosts: tuple(replace(h, blocked="Maintenance") for h in hosts))),
-        (3, _WEDNESDAY, 6, _grants(SLICE, longest_limit_ms=_HOUR_MS)),
+        (7, _WEDNESDAY, 4, _pool_hosts(OLD, lambda hosts: ())),
+        (7, _THURSDAY, 6, _pool_hosts(OLD, lambda hosts: tuple(replace(h, devices=h.devices[:1]) for h in hosts))),
+        (7, _FRIDAY, 5, _grants(OLD, vision, ends_ms=1)),
     ]
 
 
