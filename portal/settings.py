@@ -1,5 +1,6 @@
 """The one settings file, driven by PORTAL_* variables. Nonsense is refused here, with the fix in the sentence."""
 
+import base64
 import hashlib
 import importlib.util
 import os
@@ -39,6 +40,30 @@ def _secret_key() -> str:
 SECRET_KEY = _secret_key()
 if MODE == "production" and DEBUG:
     raise env.BadSetting("PORTAL_DEBUG is on in production; switch it off.")
+
+VAULT_KEY_RECIPE = 'python -c "from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())"'
+
+
+def _vault_keys() -> tuple[str, ...]:
+    """Keys that seal the clusters' credentials, the newest first; production makes none up."""
+    keys = tuple(env.words("PORTAL_VAULT_KEY"))
+    if MODE == "production" and not keys:
+        raise env.BadSetting(
+            f"PORTAL_VAULT_KEY is missing; it seals credentials. Make one: {VAULT_KEY_RECIPE}"
+        )
+    for key in keys:
+        try:
+            weak = len(base64.urlsafe_b64decode(key)) != 32 or len(set(key)) < 12
+        except ValueError:
+            weak = True
+        if weak:
+            raise env.BadSetting(f"PORTAL_VAULT_KEY holds a weak key, or none. Make one: {VAULT_KEY_RECIPE}")
+    return keys
+
+
+VAULT_KEYS = _vault_keys()  # none outside production: a file in the state folder, made on first use
+# Besides ordinary addresses, where clusters may be reached; loopback for trying things out. Empty in production.
+CLUSTER_NETWORKS = env.networks("PORTAL_CLUSTER_NETWORKS")
 
 
 def _database(url: str) -> dict[str, Any]:
@@ -189,7 +214,8 @@ def _package_data(package: str, folder: str) -> list[tuple[str, str]]:
 
 STATICFILES_DIRS: list[Any] = [BASE_DIR / "static", *_package_data("plotly", "package_data")]
 WHITENOISE_USE_FINDERS = MODE != "production"
-WHITENOISE_AUTOREFRESH = DEBUG
+# Every client of a test is a new server, which should not read all files first.
+WHITENOISE_AUTOREFRESH = DEBUG or MODE == "test"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

@@ -105,6 +105,17 @@ class DeviceTable:
             if device in keys:
                 self.left[host, keys.index(device)] += sign * parts
 
+    def withhold(self, host: int, parts: int) -> None:
+        """Take parts that others hold, nobody says on which devices: from those that have most left, the last first."""
+        left = self.left[host]
+        while parts > 0:
+            slot = len(left) - 1 - int(left[::-1].argmax())
+            taken = min(parts, int(left[slot]))
+            if taken <= 0:
+                return
+            left[slot] -= taken
+            parts -= taken
+
     def usable(self, rows: Rows) -> Ints:
         """int64[host]: the free parts of each host; an overcommitted device counts as full."""
         parts: Ints = np.maximum(self.left[rows], 0).sum(axis=1)
@@ -157,6 +168,7 @@ class World:
         world._find_sites()
         world._measure(snapshot)
         world.enter(snapshot.holdings, -1)
+        world._withhold_foreign_devices()
         return world._settled()
 
     def copy(self) -> World:
@@ -210,6 +222,13 @@ class World:
         self._all_slots: Ints = np.array(slots, dtype=np.int64)
         self.slots = self._all_slots.copy()
         self.tight = np.zeros(len(self.hosts), dtype=np.int64)
+
+    def _withhold_foreign_devices(self) -> None:
+        """After our own, which are known by name: others hold some of what is left."""
+        for row, host in enumerate(self.hosts):
+            for axis, amount in host.foreign:
+                if axis in self.tables:
+                    self.tables[axis].withhold(row, amount)
 
     def _table_of(self, field: str) -> Ints:
         """int64[host, axis]: the lines of one field of the hosts."""

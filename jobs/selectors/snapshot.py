@@ -1,7 +1,7 @@
 """The database as the scheduler's Snapshot: a handful of queries, whatever the number of rows."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -141,10 +141,23 @@ def _host(node: Node) -> s.Host:
             s.Line(s.Axis("memory", s.Resource.MEMORY), node.memory_allocatable_bytes),
         ),
         devices=devices,
+        foreign=tuple(_foreign(node)),
+        slots=None if node.pods is None else max(0, node.pods - node.foreign.get("pods", 0)),
         blocked=_blocked(node),
         topology=tuple(node.topology),
         labels=tuple(sorted((str(k), str(v)) for k, v in node.labels.items())),
     )
+
+
+def _foreign(node: Node) -> Iterator[s.Line]:
+    """What others hold there, of what the scheduler counts."""
+    for resource in (s.Resource.CPU, s.Resource.MEMORY):
+        if amount := node.foreign.get(resource.value, 0):
+            yield s.Line(s.Axis(resource.value, resource), amount)
+    for group in node.groups.all():
+        amount = node.foreign.get(group.resource_name, 0)
+        if amount and group.resource_class is not None:
+            yield s.Line(s.Axis(group.resource_class.key, s.Resource.DEVICE), amount * group.whole)
 
 
 def _blocked(node: Node) -> str | None:

@@ -5,6 +5,7 @@ import uuid
 from jobs import storage
 from jobs.models import Artifact, Attempt, Job
 from resources.drivers.base import MemberSpec, Mount, Workload
+from resources.models import Runtime
 
 NOBODYS_TOKEN = "0" * 64
 """A digest no token has: a service of a project without a token runs, and refuses every call."""
@@ -13,6 +14,7 @@ NOBODYS_TOKEN = "0" * 64
 def workload_of(job: Job, attempt: Attempt) -> Workload:
     """Deterministic: the same attempt always gives the same workload."""
     spec = job.template_version.spec
+    runtime = Runtime.objects.filter(key=job.runtime_key).first() if job.runtime_key else None
     where = storage.folders(job, attempt)
     return Workload(
         name=attempt.workload_name,
@@ -21,7 +23,7 @@ def workload_of(job: Job, attempt: Attempt) -> Workload:
         generation=attempt.number,
         task_type=job.task_type,
         program=spec.get("program", ""),
-        command=(),
+        command=tuple(spec.get("command") or ()),
         params=job.params,
         members=tuple(_member(raw) for raw in attempt.placement),
         mounts=_mounts(job),
@@ -33,6 +35,8 @@ def workload_of(job: Job, attempt: Attempt) -> Workload:
         token_sha256=(job.project.service_token_sha256 or NOBODYS_TOKEN) if spec.get("serves") else "",
         time_limit_ms=job.time_limit_ms,
         grace_ms=job.grace_ms,
+        image=runtime.image if runtime else "",
+        runtime_class=runtime.runtime_class if runtime else "",
         shipped=job.template_version.template.project_id is None,
     )
 

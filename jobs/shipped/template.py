@@ -63,6 +63,7 @@ class Template:
     title: Words
     description: Words
     program: str
+    """A program of this machine; "" where a container runs `command` instead."""
     params: Mapping[str, Any]
     cpu_milli: Range
     memory_bytes: Range
@@ -77,6 +78,7 @@ class Template:
     serves: bool = False
     health_path: str = ""
     runtime: Runtime = field(default_factory=Runtime)
+    command: tuple[str, ...] = ()
     outputs: Mapping[str, str] = field(default_factory=dict)
     """Name -> kind of what the program lists in artifacts.json; "*" stands for the member's index."""
 

@@ -39,6 +39,10 @@ FAILPOINTS: Mapping[str, str] = {
     "local.launcher.after_claim": "the member is claimed, its program is not started",
     "local.launcher.after_start": "the program runs, its start is not recorded",
     "local.launcher.before_exit_record": "the program ended, its exit is not recorded",
+    "kubernetes.apply.before_create": "the fence was read, the Job is not made",
+    "kubernetes.apply.after_create": "the Job is made, the caller does not know it yet",
+    "kubernetes.stop.after_mark": "the Job is marked as stopped, no pod was asked to end",
+    "kubernetes.forget.after_fence": "the attempt is closed for ever, its objects are still there",
     "simulated.store.before_commit": "in the transaction: the change is written, not committed",
     "simulated.store.after_commit": "the change is committed, the caller does not know it yet",
 }

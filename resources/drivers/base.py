@@ -119,6 +119,11 @@ class SeenNode:
     labels: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[SeenDeviceGroup, ...] = ()
     numa: tuple[NumaNode, ...] = ()
+    pods: int | None = None
+    """How many pods it takes; None: no bound is known."""
+    foreign: Mapping[str, int] = field(default_factory=dict)
+    """What is asked for there by others than the portal: `cpu` in milli, `memory` in bytes, `pods`, and slots by
+    resource name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,10 @@ class Workload:
     """Digest of the project token a service must demand; "" when it serves nothing."""
     time_limit_ms: int | None = None
     grace_ms: int = 10_000
+    image: str = ""
+    """Where it runs in containers: the image of its runtime."""
+    runtime_class: str = ""
+    """RuntimeClass of its runtime; "" is the cluster's own choice."""
     shipped: bool = True
     """False when the command is a user's own: refused where the machine cannot isolate it."""
 

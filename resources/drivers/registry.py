@@ -7,6 +7,7 @@ from typing import Any
 from resources.drivers.base import Driver, DriverUnavailable
 
 FACTORIES: Mapping[str, str] = {
+    "kubernetes": "resources.drivers.kubernetes.driver:KubernetesDriver",
     "local": "resources.drivers.local.driver:LocalDriver",
     "simulated": "resources.drivers.simulated.driver:SimulatedDriver",
 }

@@ -77,6 +77,10 @@ class Runtime(models.Model):
     runtime_class = models.CharField(max_length=63, blank=True)
     kinds = models.JSONField(default=list)  # resource kinds it is declared for
     classes = models.ManyToManyField(ResourceClass, blank=True, related_name="runtimes")
+    task_types = models.JSONField(default=list, blank=True)  # empty: every one
+    driver_range = models.CharField(max_length=120, blank=True)  # versions of the device driver: ">=535, <580"
+    maintainer = models.CharField(max_length=200, blank=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
     source = models.CharField(max_length=300, blank=True)
     declared_at = models.DateTimeField()
 

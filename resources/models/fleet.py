@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from resources.models.catalogue import ResourceClass
+from tenants.models import Team
 from tenants.models.people import SCOPE_PERMISSIONS
 
 
@@ -21,6 +22,15 @@ class Pool(models.Model):
     borrowing = models.BooleanField(default=False)
     environment = models.CharField(max_length=40, blank=True)
     maintainer = models.CharField(max_length=200, blank=True)
+    purpose = models.CharField(max_length=300, blank=True)
+    owner = models.ForeignKey(Team, null=True, blank=True, on_delete=models.SET_NULL, related_name="pools_owned")
+    # Admission: which task types and runtimes may use it; empty is every one.
+    task_types = models.JSONField(default=list, blank=True)
+    runtimes = models.JSONField(default=list, blank=True)
+    # How pods are written for it where its nodes are Kubernetes nodes.
+    scheduler_name = models.CharField(max_length=253, blank=True)
+    tolerations = models.JSONField(default=list, blank=True)  # [{"key", "value", "effect"}]
+    relaxation = models.CharField(max_length=20, blank=True)  # one control of the pod that is relaxed here
     created_at = models.DateTimeField()
 
     class Meta:
@@ -97,6 +107,9 @@ class Node(models.Model):
     memory_bytes = models.BigIntegerField()
     memory_allocatable_bytes = models.BigIntegerField()
     storage_bytes = models.BigIntegerField(null=True, blank=True)
+    pods = models.PositiveIntegerField(null=True, blank=True)  # how many fit; none: no bound is known
+    # What others than the portal hold there: cpu in milli, memory in bytes, pods, and slots by resource name.
+    foreign = models.JSONField(default=dict, blank=True)
     last_seen_at = models.DateTimeField()
     created_at = models.DateTimeField()
 

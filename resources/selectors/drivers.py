@@ -2,6 +2,7 @@
 
 import ipaddress
 import platform
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -19,11 +20,29 @@ from resources.drivers.simulated.fleet import SHIPPED, load_fleet
 from resources.drivers.simulated.reading import FleetError
 from resources.drivers.simulated.sqlite import SqliteStore
 from resources.models import Cluster
+from resources.selectors.connections import connection_of, connection_version
+
+KUBERNETES = "kubernetes"
+_reached: dict[str, tuple[str, Driver]] = {}
+_lock = threading.Lock()
 
 
 def driver_for(cluster: Cluster) -> Driver:
-    """The driver behind this cluster. Raises DriverUnavailable for a kind this installation does not have."""
+    """The driver behind this cluster. Raises DriverUnavailable for a kind this installation does not have, and for a
+    cluster whose credentials are missing or cannot be opened."""
+    if cluster.driver == KUBERNETES:
+        return _kubernetes(cluster)
     return _driver(cluster.driver, cluster.key)
+
+
+def _kubernetes(cluster: Cluster) -> Driver:
+    """Kept until an endpoint or a credential is changed: what it learnt (breaker, versions) goes with the old ones."""
+    version = connection_version(cluster)
+    with _lock:
+        known = _reached.get(cluster.key)
+        if known is None or known[0] != version:
+            known = _reached[cluster.key] = (version, build_driver(KUBERNETES, connection=connection_of(cluster)))
+    return known[1]
 
 
 @lru_cache(maxsize=256)

@@ -22,6 +22,8 @@ def declare_runtime(
     framework: str,
     version: str,
     now: datetime,
+    image: str = "",
+    runtime_class: str = "",
 ) -> Runtime:
     """The runtime, new or already there."""
     if actor is not None:
@@ -34,6 +36,8 @@ def declare_runtime(
             "kinds": list(kinds),
             "framework": framework,
             "version": version,
+            "image": image,
+            "runtime_class": runtime_class,
             "declared_at": now,
         },
     )

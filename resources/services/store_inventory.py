@@ -102,6 +102,8 @@ def _node_facts(seen: SeenNode) -> dict[str, Any]:
         "memory_bytes": seen.memory_bytes,
         "memory_allocatable_bytes": seen.memory_allocatable_bytes,
         "storage_bytes": seen.storage_bytes,
+        "pods": seen.pods,
+        "foreign": dict(seen.foreign),
     }
 
 

@@ -45,8 +45,9 @@ def _told(record: Applied, line: Line, cluster: str, last: int) -> Iterator[tupl
     started = line.started or 0
     where = f"member {line.member.index} of {len(record.members)} on {line.member.node}"
     yield started, f"no program runs on cluster {cluster}: these lines are made up by it"
-    devices = f", {len(line.member.devices)} devices" if line.member.devices else ""
-    yield started, f"{record.task_type}: {where}, {line.member.cpu_milli}m CPU{devices}"
+    count = len(line.member.devices)
+    devices = f", {count} {'device' if count == 1 else 'devices'}" if count else ""
+    yield started, f"{record.task_type}: {where}, {line.member.cpu_milli / 1_000:g} CPU cores{devices}"
     if line.ready is not None and line.ready <= last:
         yield from _numbered(record, line, started, line.ready)
         yield line.ready, "ready"

@@ -192,7 +192,8 @@ class DriverContract:
         (member,) = ended(driver, workload)
         assert (member.phase, member.reason, member.signal) == (Phase.FAILED, "Stopped", 9)
         assert member.finished_at is not None
-        assert timedelta(milliseconds=500) < member.finished_at - asked < timedelta(seconds=3)
+        took = member.finished_at - asked
+        assert timedelta(milliseconds=500) - harness.resolution < took < timedelta(seconds=3), took
 
     def test_stopping_twice_is_stopping_once_and_may_hasten(self, harness: Harness) -> None:
         driver, workload = harness.driver(), harness.workload(STUBBORN)
@@ -263,7 +264,7 @@ class DriverContract:
         assert (member.phase, member.reason, member.signal) == (Phase.FAILED, "TimeLimit", 15)
         assert member.started_at and member.finished_at
         ran = member.finished_at - member.started_at
-        assert timedelta(milliseconds=390) <= ran < timedelta(seconds=3)
+        assert timedelta(milliseconds=390) - harness.resolution <= ran < timedelta(seconds=3)
 
     def test_success_at_the_time_limit_is_no_success(self, harness: Harness) -> None:
         (member,) = run_to_end(harness.driver(), harness.workload(FINE_AT_TERM, time_limit_ms=300))
@@ -329,14 +330,14 @@ class DriverContract:
         held = driver.release(workload.name, attempt_id=workload.attempt_id)
         assert held.objects_left is not None and held.objects_left >= 1
         assert (held.used_cpu_milli, held.used_memory_bytes) == (1_000, 128 * MIB)
-        assert (held.cpu_idle, held.temporary_files) == (Idle.BUSY, None)
+        assert (held.cpu_idle, held.temporary_files) == (Idle.BUSY if harness.sees_idle else Idle.NOT_OBSERVED, None)
         driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0)
         ended(driver, workload)
         free = wait_for(lambda: self.released(driver, workload))
         assert (free.objects_left, free.used_cpu_milli, free.used_memory_bytes) == (0, 0, 0)
-        assert (free.cpu_idle, dict(free.devices)) == (Idle.IDLE, {})
-        assert free.temporary_files == 2
-        assert free.temporary_bytes is not None and free.temporary_bytes >= 70_000
+        assert (free.cpu_idle, dict(free.devices)) == (Idle.IDLE if harness.sees_idle else Idle.NOT_OBSERVED, {})
+        assert free.temporary_files == (2 if harness.sees_idle else None)
+        assert not harness.sees_idle or (free.temporary_bytes is not None and free.temporary_bytes >= 70_000)
         again = harness.driver().release(workload.name, attempt_id=workload.attempt_id)
         assert replace(again, at=free.at) == free
 

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import uuid
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ class LocalHarness:
 
     failpoints = tuple(name for name in FAILPOINTS if name.startswith("local.apply."))
     address = r"127\.0\.0\.1:[0-9]+"
+    resolution, sees_idle = timedelta(), True
 
     def __init__(self, state: Path, *, isolated: bool = True, **options: Any) -> None:
         self.state = state

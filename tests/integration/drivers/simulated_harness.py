@@ -5,6 +5,7 @@ import sqlite3
 import uuid
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class SimulatedHarness:
 
     failpoints = tuple(sorted((n for n in FAILPOINTS if n.startswith("simulated.store.")), reverse=True))
     address = r"[a-z0-9-]+\.sim-node\.invalid:[0-9]+"
+    resolution, sees_idle = timedelta(), True
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

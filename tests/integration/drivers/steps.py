@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -37,6 +38,10 @@ class Harness(Protocol):
     """Where a caller of `apply` may be killed; at the last one the workload exists."""
     address: str
     """A pattern that addresses of serving members match."""
+    resolution: timedelta
+    """How coarse the times are that the cluster tells: nothing for most, a second for Kubernetes."""
+    sees_idle: bool
+    """Whether release sees processes and temporary files, or only what the cluster's list says."""
 
     def driver(self) -> Driver:
         """A new instance over the same state, as after a restart of the portal."""

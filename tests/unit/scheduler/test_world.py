@@ -46,6 +46,18 @@ def test_foreign_pods_and_foreign_devices_are_not_ours_to_give() -> None:
     assert room(given, cards=1) == [1]
 
 
+def test_devices_that_others_hold_somewhere_on_a_host_are_fewer_for_us_but_might_come_back() -> None:
+    def lab(cards_foreign: int) -> Given:
+        return Given().tenant("lab").pool("train").host("n1", 8, 64, foreign=(Line(CARDS, cards_foreign * W),))
+
+    assert room(lab(3), cards=1) == [5]
+    assert room(lab(3).running("r", "n1", 2), cards=1) == [3]
+    assert room(lab(99), cards=1) == [0]
+    world = World.of(lab(3).snapshot())
+    assert (free(world, CARDS), int(world.total[0, world.column[CARDS]])) == (5 * W, 8 * W)
+    assert free(world.emptied(), CARDS) == 8 * W
+
+
 def _fields(row: object) -> dict[str, object]:
     return {name: getattr(row, name) for name in row.__slots__}
 

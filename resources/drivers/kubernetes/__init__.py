@@ -1,0 +1,1 @@
+"""A Kubernetes cluster, reached over its API only. Nothing else imports the kubernetes client."""

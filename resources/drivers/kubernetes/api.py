@@ -1,0 +1,208 @@
+"""The API server's JSON: lists in pages, refusals told from silence, and nothing concluded from half an answer."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from resources.drivers.base import DriverUnavailable
+from resources.drivers.kubernetes.connection import Connection, Right
+from resources.drivers.kubernetes.pace import Breaker, RateLimit
+from resources.drivers.kubernetes.transport import Open, Transport, TransportError
+
+PAGE = 500
+ANSWER_S = 10.0
+"""The longest one call may take, from connecting to the last byte."""
+_LONGEST_WAIT_S = 2.0
+_MOST_PAGES = 1_000
+_TRIES = 3
+MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
+Json = dict[str, Any]
+
+
+class Refused(Exception):
+    """The API server answered that it will not: nothing was changed. `reason` is its own word, such as NotFound."""
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        super().__init__(f"{status} {reason}: {message}"[:300])
+        self.status, self.reason, self.message = status, reason, message
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All items of a collection at one version; `complete` False when some may be missing, which proves no absence."""
+
+    items: tuple[Json, ...]
+    complete: bool
+
+
+class Api:
+    """One cluster's API server, with the credential each call needs. Used by several threads."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        open_transport: Open = Transport,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.connection = connection
+        self._open, self._sleep = open_transport, sleep
+        self._transports: dict[Right, Transport] = {}
+        self._limit, self._breaker = RateLimit(clock), Breaker(clock)
+        self._newest: dict[str, int] = {}
+
+    def has(self, right: Right) -> bool:
+        """Whether there is a credential for it."""
+        return right in self.connection.credentials
+
+    def get(self, path: str, *, right: Right, **query: str) -> Json:
+        """The object. Raises Refused and DriverUnavailable, as every call."""
+        return self._call("GET", path, right, query)
+
+    def text(self, path: str, *, right: Right, **query: str) -> bytes:
+        """What is no JSON, such as a log."""
+        return self._send("GET", path, right, query, None, "")
+
+    def create(self, path: str, body: Json, *, right: Right, **query: str) -> Json:
+        """The new object. On DriverUnavailable it may or may not exist."""
+        return self._call("POST", path, right, query, body)
+
+    def patch(self, path: str, body: Json, *, right: Right, kind: str = MERGE) -> Json:
+        """The object after a patch of that kind."""
+        return self._call("PATCH", path, right, {}, body, kind)
+
+    def replace(self, path: str, body: Json, *, right: Right) -> Json:
+        """The object put in place of the version it names."""
+        return self._call("PUT", path, right, {}, body)
+
+    def delete(self, path: str, *, right: Right, uid: str, grace_s: int | None = None) -> None:
+        """Ask for the deletion of exactly this object; one that is gone or another by now is left alone."""
+        body: Json = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}}
+        body |= {"propagationPolicy": "Background"} | ({} if grace_s is None else {"gracePeriodSeconds": grace_s})
+        try:
+            self._call("DELETE", path, right, {}, body)
+        except Refused as refusal:
+            if refusal.status not in (404, 409):
+                raise
+
+    def list(self, path: str, *, right: Right, **query: str) -> Listing:
+        """Every item, page by page at one version. A list that expires on the way is begun again.
+
+        A version older than one seen before, pages of different versions, and fewer items than the first page
+        announced make it incomplete.
+        """
+        for _try in range(_TRIES):
+            try:
+                return self._pages(path, right, query)
+            except Refused as refusal:
+                if refusal.status != 410:
+                    raise
+        raise DriverUnavailable(f"{path}: the list expired {_TRIES} times", reason="ListExpired")
+
+    def _pages(self, path: str, right: Right, query: Mapping[str, str]) -> Listing:
+        items: list[Json] = []
+        announced, versions, token = 0, set[str](), ""
+        for _page in range(_MOST_PAGES):
+            page = self._call(
+                "GET", path, right, {**query, "limit": str(PAGE), **({"continue": token} if token else {})}
+            )
+            found, about = page.get("items"), page.get("metadata")
+            if not isinstance(about, dict) or not isinstance(found, list | None):
+                raise DriverUnavailable(f"{path}: not a list", reason="NotAnApiServer")
+            items += [item for item in found or [] if isinstance(item, dict)]
+            versions.add(str(about.get("resourceVersion", "")))
+            if not token and isinstance(about.get("remainingItemCount"), int):
+                announced = len(items) + about["remainingItemCount"]
+            before, token = token, str(about.get("continue") or "")
+            if not token:
+                fresh = self._is_newest(f"{path}?{sorted(query.items())}", versions)
+                return Listing(tuple(items), complete=fresh and len(items) >= announced)
+            if token == before:
+                break
+        return Listing(tuple(items), complete=False)
+
+    def _is_newest(self, key: str, versions: set[str]) -> bool:
+        if len(versions) != 1 or not (text := versions.pop()).isdecimal():
+            return False
+        version, known = int(text), self._newest.get(key, 0)
+        self._newest[key] = max(version, known)
+        return version >= known
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        right: Right,
+        query: Mapping[str, str],
+        body: Json | None = None,
+        kind: str = "application/json",
+    ) -> Json:
+        answer = _parsed(self._send(method, path, right, query, body, kind))
+        if answer is None or "kind" not in answer:
+            self._breaker.failed()
+            raise DriverUnavailable(f"{method} {path}: the answer is no Kubernetes object", reason="NotAnApiServer")
+        return answer
+
+    def _send(
+        self, method: str, path: str, right: Right, query: Mapping[str, str], body: Json | None, kind: str
+    ) -> bytes:
+        transport = self._ready(right)
+        target = f"{path}?{urlencode(query)}" if query else path
+        sent = None if body is None else json.dumps(body).encode()
+        try:
+            status, headers, answer = transport.call(method, target, body=sent, kind=kind, within_s=ANSWER_S)
+        except TransportError as error:
+            self._breaker.failed()
+            raise DriverUnavailable(f"{method} {path}: {error}", reason="Unreachable") from error
+        self._judge(status, headers, answer, f"{method} {path}")
+        self._breaker.succeeded()
+        return answer
+
+    def _ready(self, right: Right) -> Transport:
+        """The transport of that right, once the cluster may be asked."""
+        if right not in self.connection.credentials:
+            raise DriverUnavailable(f"no credential for the {right} role", reason="CredentialMissing")
+        if pause := self._breaker.open_for_s():
+            raise DriverUnavailable(f"left alone for {pause:.0f} s after failures in a row", reason="CircuitOpen")
+        if wait := self._limit.wait_s():
+            if wait > _LONGEST_WAIT_S:
+                raise DriverUnavailable("too many calls at once", reason="RateLimited")
+            self._sleep(wait)
+        if right not in self._transports:
+            try:
+                self._transports[right] = self._open(self.connection, self.connection.credentials[right])
+            except (TransportError, OSError, ValueError) as error:
+                raise DriverUnavailable(str(error), reason="ConnectionUnusable") from error
+        return self._transports[right]
+
+    def _judge(self, status: int, headers: Mapping[str, str], answer: bytes, what: str) -> None:
+        """Nothing for a success; Refused for a refusal in the API's own words; everything else proves nothing."""
+        if 200 <= status < 300:
+            return
+        if status == 429 or status >= 500:
+            after = headers.get("Retry-After", "")
+            self._breaker.failed(not_before_s=float(after) if after.isascii() and after.isdecimal() else 0.0)
+            reason = "TooManyRequests" if status == 429 else "ServerError"
+            raise DriverUnavailable(f"{what}: {status}", reason=reason)
+        said = _parsed(answer)
+        if said is None or said.get("kind") != "Status":
+            # A proxy's page with "404" in it must not read as "the job is gone".
+            self._breaker.failed()
+            raise DriverUnavailable(f"{what}: {status}, and no Status with it", reason="NotAnApiServer")
+        self._breaker.succeeded()
+        if status == 401:
+            raise DriverUnavailable(f"{what}: the credential is refused", reason="Unauthorized")
+        raise Refused(status, str(said.get("reason", "")), str(said.get("message", "")))
+
+
+def _parsed(answer: bytes) -> Json | None:
+    """A JSON object, or None for anything else."""
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

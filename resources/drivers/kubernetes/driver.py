@@ -1,0 +1,295 @@
+"""The driver of a Kubernetes cluster: one Indexed Job for every attempt, known by name, fenced by generation.
+
+What is, is read from full lists; a list that may be partial proves no absence. Pods keep a finalizer of ours until the
+portal has kept what they say, so that a deletion by anybody loses no evidence.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from portal.lib.failpoints import failpoint
+from resources.drivers.base import (
+    Capability,
+    DriverUnavailable,
+    Idle,
+    Inventory,
+    Observation,
+    ReleaseReading,
+    Workload,
+    WorkloadRejected,
+)
+from resources.drivers.kubernetes import fence, names
+from resources.drivers.kubernetes.absence import Absence
+from resources.drivers.kubernetes.api import STRATEGIC, Api, Listing, Refused
+from resources.drivers.kubernetes.build import job_of
+from resources.drivers.kubernetes.connection import Connection, Right
+from resources.drivers.kubernetes.inventory import DEVICE_INFO, Lists, inventory_of, requests_of
+from resources.drivers.kubernetes.logs import read_log
+from resources.drivers.kubernetes.seen import terminal, workloads_of
+from resources.normalize import Catalogue, load_catalogue
+
+Json = dict[str, Any]
+ISOLATION = "Every job runs in a pod of its own, under the restricted Pod Security standard."
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+_LIVE = "status.phase!=Succeeded,status.phase!=Failed"
+_SLICES = "/apis/resource.k8s.io/v1/resourceslices"
+
+
+class KubernetesDriver:
+    """See `resources.drivers.base.Driver`."""
+
+    def __init__(
+        self,
+        *,
+        connection: Connection,
+        catalogue: Catalogue | None = None,
+        api: Api | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._api = api or Api(connection)
+        self._absence = Absence(self._api)
+        self._catalogue = catalogue or load_catalogue()
+        self._clock = clock
+        self._namespace = connection.namespace
+        self._jobs = f"/apis/batch/v1/namespaces/{self._namespace}/jobs"
+        self._pods = f"/api/v1/namespaces/{self._namespace}/pods"
+
+    def capability(self) -> Capability:
+        """What works here; asks nothing."""
+        return Capability(isolation=True, isolation_detail=ISOLATION, services=False)
+
+    # -- what is there -------------------------------------------------------------------------------------------------
+
+    def inventory(self) -> Inventory:
+        """Nodes with everybody's requests taken into account. Raises DriverUnavailable."""
+        at = self._clock()
+        nodes = self._absence.checked("/api/v1/nodes", self._observed("/api/v1/nodes"), right=Right.OBSERVER)
+        pods = self._observed("/api/v1/pods", fieldSelector=_LIVE)
+        info = self._device_info(nodes)
+        slices = self._observed(_SLICES, absent=(403, 404))
+        complete = nodes.complete and pods.complete
+        return inventory_of(Lists(nodes.items, pods.items, info.items, slices.items, complete), self._catalogue, at)
+
+    def _device_info(self, nodes: Listing) -> Listing:
+        """What Ascend's plugin keeps in ConfigMaps, where a node has such cards."""
+        keys = {key for node in nodes.items for key in (node.get("status") or {}).get("capacity") or {}}
+        if not any(key.startswith("huawei.com/") for key in keys):
+            return Listing((), complete=True)
+        found = self._observed("/api/v1/namespaces/kube-system/configmaps", absent=(403, 404))
+        mine = tuple(one for one in found.items if str(one["metadata"].get("name", "")).startswith(DEVICE_INFO))
+        return Listing(mine, found.complete)
+
+    def _observed(self, path: str, *, absent: tuple[int, ...] = (), **query: str) -> Listing:
+        try:
+            return self._api.list(path, right=Right.OBSERVER, **query)
+        except Refused as refusal:
+            if refusal.status in absent:
+                return Listing((), complete=False)
+            raise _unavailable(refusal) from refusal
+
+    # -- one workload --------------------------------------------------------------------------------------------------
+
+    def apply(self, workload: Workload) -> None:
+        """GET by name, POST on 404 only. Raises WorkloadRejected and DriverUnavailable."""
+        try:
+            self._check_fence(workload)
+            known = self._job(workload.name)
+            if known is not None:
+                self._check_owner(known, workload)
+                return
+            job = job_of(workload, namespace=self._namespace, applied_at=self._clock())
+            failpoint("kubernetes.apply.before_create")
+            self._create(job, workload)
+            failpoint("kubernetes.apply.after_create")
+        except Refused as refusal:
+            raise _unavailable(refusal) from refusal
+
+    def _create(self, job: Json, workload: Workload) -> None:
+        try:
+            self._api.create(self._jobs, job, right=Right.RUNNER, fieldValidation="Strict")
+        except Refused as refusal:
+            if refusal.status == 409 and refusal.reason == "AlreadyExists":
+                known = self._job(workload.name)
+                if known is None:
+                    raise DriverUnavailable(str(refusal), reason="Conflict") from refusal
+                self._check_owner(known, workload)
+                return
+            if refusal.status in (400, 403, 404, 422):
+                reason = "NamespaceMissing" if refusal.status == 404 else refusal.reason or "Refused"
+                raise WorkloadRejected(refusal.message, reason=reason) from refusal
+            raise
+
+    def _check_fence(self, workload: Workload) -> None:
+        """No attempt beside a newer one, nor one that was closed. Raises WorkloadRejected (`FencedOut`)."""
+        others = self._list(self._jobs, labelSelector=f"{names.JOB}={workload.job_id}")
+        newer = [
+            job
+            for job in others.items
+            if _label(job, names.ATTEMPT) != workload.attempt_id and _generation(job) >= workload.generation
+        ]
+        if newer or fence.closed_generation(self._api, self._namespace, workload.job_id) >= workload.generation:
+            raise WorkloadRejected(f"{workload.name}: a newer attempt is known", reason="FencedOut")
+
+    def _check_owner(self, job: Json, workload: Workload) -> None:
+        if _label(job, names.ATTEMPT) != workload.attempt_id:
+            raise WorkloadRejected(f"{workload.name} belongs to something else", reason="NameTaken")
+
+    def observe(self) -> Observation:
+        """From full lists of Jobs and pods. Raises DriverUnavailable."""
+        at = self._clock()
+        try:
+            jobs = self._absence.checked(
+                self._jobs, self._list(self._jobs, labelSelector=names.ATTEMPT), right=Right.RUNNER
+            )
+            pods = self._absence.checked(
+                self._pods, self._list(self._pods, labelSelector=names.ATTEMPT), right=Right.RUNNER
+            )
+        except Refused as refusal:
+            raise _unavailable(refusal) from refusal
+        return Observation(workloads_of(jobs.items, pods.items, at), at, complete=jobs.complete and pods.complete)
+
+    def stop(self, name: str, *, attempt_id: str, grace_ms: int) -> None:
+        """Mark the Job, let it make no more pods, and ask each pod to end. At least a second of grace: with none the
+        API server would forget a pod before its node has ended it."""
+        try:
+            job = self._job(name)
+            if job is None or _label(job, names.ATTEMPT) != attempt_id:
+                return
+            if names.STOP_ASKED_AT not in (job["metadata"].get("annotations") or {}):
+                mark = {names.STOP_ASKED_AT: names.stamp(self._clock())}
+                about = {"uid": job["metadata"]["uid"], "annotations": mark}
+                body = {"metadata": about, "spec": {"parallelism": 0}}
+                self._api.patch(f"{self._jobs}/{name}", body, right=Right.RUNNER)
+            failpoint("kubernetes.stop.after_mark")
+            for pod in self._pods_of(name, attempt_id).items:
+                if not terminal(pod):
+                    path = f"{self._pods}/{pod['metadata']['name']}"
+                    uid, grace = pod["metadata"]["uid"], max(1, -(-grace_ms // 1_000))
+                    self._api.delete(path, right=Right.RUNNER, uid=uid, grace_s=grace)
+        except Refused as refusal:
+            raise _unavailable(refusal) from refusal
+
+    def release(self, name: str, *, attempt_id: str) -> ReleaseReading:
+        """From a list read now: what ended holds nothing. No level three: nothing here watches devices."""
+        at = self._clock()
+        pods = self._pods_of(name, attempt_id)
+        try:
+            job = self._job(name)
+        except Refused as refusal:
+            raise _unavailable(refusal) from refusal
+        jobs = [job] if job is not None and _label(job, names.ATTEMPT) == attempt_id else []
+        live = [pod for pod in pods.items if not terminal(pod)]
+        ended = pods.complete
+        held = [requests_of(pod.get("spec") or {}) for pod in live]
+        unborn = [job for job in jobs if not pods.items and not _stopped(job)]
+        return ReleaseReading(
+            at=at,
+            objects_left=len(live) + len(unborn) if ended else None,
+            used_cpu_milli=sum(one.get("cpu", 0) for one in held) if ended else None,
+            used_memory_bytes=sum(one.get("memory", 0) for one in held) if ended else None,
+            devices={uuid: Idle.NOT_OBSERVED for job in jobs for uuid in _granted(job)},
+        )
+
+    def logs(self, name: str, *, member: int, offset: int, limit: int) -> tuple[bytes, int]:
+        """Read anew from the node each time: the API has no offsets. Nothing for what has no pod."""
+        if not _NAME.fullmatch(name):
+            return b"", max(0, offset)
+        pods = self._list(self._pods, labelSelector=f"{names.ATTEMPT},{names.JOB_NAME}={name}")
+        mine = [pod for pod in pods.items if _index(pod) == member]
+        if not mine:
+            return b"", max(0, offset)
+        newest = max(mine, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
+        return read_log(self._api, f"{self._pods}/{newest['metadata']['name']}/log", offset, limit)
+
+    def forget(self, name: str, *, attempt_id: str) -> None:
+        """Close the attempt, then let go of its pods and delete its Job. Raises DriverUnavailable while it runs."""
+        try:
+            pods = self._pods_of(name, attempt_id)
+            job = self._job(name)
+            if job is not None and _label(job, names.ATTEMPT) != attempt_id:
+                return
+            if not pods.complete or any(not terminal(pod) for pod in pods.items):
+                raise DriverUnavailable(f"{name} has not ended", reason="StillRunning")
+            source = job or (pods.items[0] if pods.items else None)
+            if source is None:
+                return
+            fence.close(self._api, self._namespace, _label(source, names.JOB), _generation(source), self._clock())
+            failpoint("kubernetes.forget.after_fence")
+            if job is not None:
+                self._api.delete(f"{self._jobs}/{name}", right=Right.RUNNER, uid=job["metadata"]["uid"])
+            for pod in pods.items:
+                self._let_go(pod)
+        except Refused as refusal:
+            raise _unavailable(refusal) from refusal
+
+    def _let_go(self, pod: Json) -> None:
+        about = pod["metadata"]
+        path = f"{self._pods}/{about['name']}"
+        # Only ours: the Job controller takes its own away meanwhile, and a list as we know it would bring it back.
+        ours = {"uid": about["uid"], "$deleteFromPrimitiveList/finalizers": [names.EVIDENCE]}
+        try:
+            self._api.patch(path, {"metadata": ours}, right=Right.RUNNER, kind=STRATEGIC)
+        except Refused as refusal:
+            if refusal.status not in (404, 409):
+                raise
+        self._api.delete(path, right=Right.RUNNER, uid=about["uid"], grace_s=0)
+
+    # -- calls ---------------------------------------------------------------------------------------------------------
+
+    def _job(self, name: str) -> Json | None:
+        if not _NAME.fullmatch(name):
+            return None
+        try:
+            return self._api.get(f"{self._jobs}/{name}", right=Right.RUNNER)
+        except Refused as refusal:
+            if refusal.status == 404:
+                return None
+            raise
+
+    def _pods_of(self, name: str, attempt_id: str) -> Listing:
+        if not (_NAME.fullmatch(name) and _LABEL.fullmatch(attempt_id)):
+            return Listing((), complete=True)
+        return self._list(self._pods, labelSelector=f"{names.ATTEMPT}={attempt_id},{names.JOB_NAME}={name}")
+
+    def _list(self, path: str, **query: str) -> Listing:
+        try:
+            return self._api.list(path, right=Right.RUNNER, **query)
+        except Refused as refusal:
+            raise _unavailable(refusal) from refusal
+
+
+def _unavailable(refusal: Refused) -> DriverUnavailable:
+    return DriverUnavailable(str(refusal), reason="AccessDenied" if refusal.status == 403 else "Refused")
+
+
+def _label(thing: Mapping[str, Any], key: str) -> str:
+    return str((thing["metadata"].get("labels") or {}).get(key, ""))
+
+
+def _generation(thing: Mapping[str, Any]) -> int:
+    text = str((thing["metadata"].get("annotations") or {}).get(names.GENERATION, ""))
+    return int(text) if text.isascii() and text.isdecimal() else 0
+
+
+def _index(pod: Mapping[str, Any]) -> int:
+    text = str((pod["metadata"].get("annotations") or {}).get(names.INDEX, "0"))
+    return int(text) if text.isascii() and text.isdecimal() else 0
+
+
+def _stopped(job: Mapping[str, Any]) -> bool:
+    conditions = (job.get("status") or {}).get("conditions") or []
+    over = any(c.get("type") in ("Failed", "Complete") and c.get("status") == "True" for c in conditions)
+    return over or names.STOP_ASKED_AT in (job["metadata"].get("annotations") or {})
+
+
+def _granted(job: Mapping[str, Any]) -> list[str]:
+    """The devices the portal named when it made the Job."""
+    try:
+        found = json.loads((job["metadata"].get("annotations") or {}).get(names.DEVICES, "[]"))
+    except ValueError:
+        return []
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []

@@ -1,0 +1,37 @@
+"""Words by which our objects on a cluster are known again. Pure."""
+
+from datetime import UTC, datetime
+
+PREFIX = "armillary/"
+JOB, ATTEMPT = PREFIX + "job", PREFIX + "attempt"
+"""Labels: ids of ours; what carries `ATTEMPT` is ours."""
+MEMBER_COUNT, GENERATION = PREFIX + "members", PREFIX + "generation"
+GANG, GRACE = PREFIX + "gang", PREFIX + "grace-seconds"
+DEVICES = PREFIX + "devices"
+APPLIED_AT, STOP_ASKED_AT = PREFIX + "applied-at", PREFIX + "stop-asked-at"
+"""Annotations; the API keeps whole seconds only, ours are exact to the microsecond."""
+EVIDENCE = PREFIX + "evidence"
+"""Finalizer of a pod: its end can still be read after somebody deleted it. Removed by `forget`."""
+INDEX = "batch.kubernetes.io/job-completion-index"
+HOME = "armillary-system"
+"""Namespace of the service accounts: not among the jobs, whose pods could otherwise take on a stronger one."""
+JOB_NAME = "batch.kubernetes.io/job-name"
+FENCE = "armillary-fence"
+"""ConfigMap: which attempts must not be made (again), by job."""
+CONTAINER = "main"
+
+
+def stamp(moment: datetime) -> str:
+    """As our annotations hold it."""
+    return moment.astimezone(UTC).isoformat()
+
+
+def moment_of(text: object) -> datetime | None:
+    """A time as the API or we wrote it; None for what is none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        read = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return read.astimezone(UTC) if read.tzinfo else None

@@ -1,0 +1,263 @@
+"""Jobs and pods as the portal's contract sees them. Pure: JSON of the API in, plain facts out."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from resources.drivers.base import EndCause, Phase, SeenMember, SeenWorkload
+from resources.drivers.kubernetes import names
+
+Json = Mapping[str, Any]
+_SECOND = timedelta(seconds=1)
+_SIGNAL_BASE, _MOST_SIGNAL = 128, 64
+# Why the cluster itself ended a pod (condition DisruptionTarget), in the contract's words where it has one.
+_DISRUPTIONS = {"TerminationByKubelet": EndCause.HOST_STOPPING, "PreemptionByScheduler": "Preempted"}
+# Reasons of a pod's status that say more than those of its container.
+_OF_POD = {"DeadlineExceeded": EndCause.TIME_LIMIT, "Evicted": "Evicted", "NodeLost": "NodeLost"}
+_START_FAILURES = frozenset({"StartError", "ContainerCannotRun", "CreateContainerError", "RunContainerError"})
+
+
+def workloads_of(jobs: Iterable[Json], pods: Iterable[Json], now: datetime) -> tuple[SeenWorkload, ...]:
+    """One for every attempt that left a Job or a pod, in order of name."""
+    by_attempt: dict[str, dict[str, Any]] = {}
+    for job in jobs:
+        if attempt := _label(job, names.ATTEMPT):
+            by_attempt.setdefault(attempt, {"pods": []})["job"] = job
+    for pod in pods:
+        if attempt := _label(pod, names.ATTEMPT):
+            by_attempt.setdefault(attempt, {"pods": []})["pods"].append(pod)
+    found = [_workload(attempt, parts.get("job"), parts["pods"], now) for attempt, parts in by_attempt.items()]
+    return tuple(sorted(found, key=lambda one: one.name))
+
+
+def terminal(pod: Json) -> bool:
+    """Whether it holds nothing any more."""
+    return _status(pod).get("phase") in ("Succeeded", "Failed")
+
+
+def _workload(attempt: str, job: Json | None, pods: list[Json], now: datetime) -> SeenWorkload:
+    source = job or pods[0]
+    about = _annotations(source)
+    count = _number(about.get(names.MEMBER_COUNT)) or len(pods)
+    stop = names.moment_of(_annotations(job or {}).get(names.STOP_ASKED_AT))
+    failed = _failure(job)
+    gang = about.get(names.GANG) == "true" and count > 1
+    newest: dict[int, Json] = {}
+    for pod in sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", ""))):
+        newest[_number(_annotations(pod).get(names.INDEX)) or 0] = pod
+    members = [
+        _member(index, newest[index], stop, about, now) if index in newest else _absent(index, job, stop, failed)
+        for index in range(count)
+    ]
+    return SeenWorkload(
+        name=_name_of(job, pods),
+        job_id=_label(source, names.JOB),
+        attempt_id=attempt,
+        generation=_number(about.get(names.GENERATION)) or 0,
+        members=_blamed(tuple(members), newest) if gang else tuple(members),
+        stopping=stop is not None,
+    )
+
+
+def _name_of(job: Json | None, pods: list[Json]) -> str:
+    if job is not None:
+        return str(job["metadata"]["name"])
+    owners = pods[0]["metadata"].get("ownerReferences") or [{}]
+    return str(owners[0].get("name") or _label(pods[0], "job-name"))
+
+
+def _member(index: int, pod: Json, stop: datetime | None, about: Json, now: datetime) -> SeenMember:
+    status, container = _status(pod), _container(pod)
+    state = container.get("state") or {}
+    ended = state.get("terminated") or {}
+    phase = _phase(pod, now)
+    applied = names.moment_of(about.get(names.APPLIED_AT))
+    bound = _later(_since(status, "PodScheduled", "True"), applied)
+    begun = (state.get("running") or ended).get("startedAt")
+    started = _later(names.moment_of(begun), bound)
+    finished = _later(_finished(pod, ended), started or bound) if phase in (Phase.SUCCEEDED, Phase.FAILED) else None
+    code = ended.get("exitCode") if isinstance(ended.get("exitCode"), int) else None
+    signal = _signal(ended, code)
+    phase, reason = _why(pod, phase, ended, stop, finished)
+    return SeenMember(
+        index=index,
+        node=str(pod["spec"].get("nodeName") or ""),
+        phase=phase,
+        bound_at=bound,
+        started_at=started,
+        ready_at=_later(_since(status, "Ready", "True"), started),
+        finished_at=finished,
+        exit_code=None if signal else code,
+        signal=signal,
+        reason=reason,
+        message=_message(pod, state),
+        uid=str(pod["metadata"].get("uid", "")),
+    )
+
+
+def _phase(pod: Json, now: datetime) -> Phase:
+    """Where the pod stands. One whose node went silent while it was to be deleted is unknown, for ever if need be."""
+    word = _status(pod).get("phase")
+    if word in ("Succeeded", "Failed"):
+        return Phase(word)
+    deadline = names.moment_of(pod["metadata"].get("deletionTimestamp"))
+    by_node = _disruption(pod) in ("DeletionByTaintManager", "DeletionByPodGC")
+    if word == "Unknown" or (by_node and deadline is not None and deadline < now):
+        return Phase.UNKNOWN
+    return Phase.RUNNING if word == "Running" else Phase.PENDING
+
+
+def _why(pod: Json, phase: Phase, ended: Json, stop: datetime | None, finished: datetime | None) -> tuple[Phase, str]:
+    """The phase as it counts, and the word for it."""
+    match phase:
+        case Phase.PENDING:
+            return phase, _waiting(pod)
+        case Phase.UNKNOWN:
+            return phase, "NodeLost"
+        case Phase.RUNNING:
+            return phase, ""
+    outside = _from_outside(pod, ended)
+    if outside:
+        return Phase.FAILED, outside
+    if "deletionTimestamp" in pod["metadata"] and not _was_over(pod, phase, stop, finished):
+        # Somebody asked it to end, we or another: what it said while ending is no success.
+        return Phase.FAILED, EndCause.STOPPED if stop is not None else EndCause.KILLED
+    word = str(ended.get("reason") or "")
+    if word in _START_FAILURES:
+        return Phase.FAILED, EndCause.START_FAILED
+    reason = word or str(_status(pod).get("reason") or "")
+    return phase, reason or (EndCause.COMPLETED if phase is Phase.SUCCEEDED else EndCause.ERROR)
+
+
+def _from_outside(pod: Json, ended: Json) -> str:
+    """Why the cluster ended it; "" when the cluster does not say that it did."""
+    word = str(_status(pod).get("reason") or "")
+    if word in _OF_POD:
+        return _OF_POD[word]
+    disruption = _disruption(pod) if ended.get("exitCode") != 0 else ""
+    return _DISRUPTIONS.get(disruption, disruption)
+
+
+def _was_over(pod: Json, phase: Phase, stop: datetime | None, finished: datetime | None) -> bool:
+    """Whether it had ended before anybody asked it to."""
+    about = pod["metadata"]
+    asked = stop or names.moment_of(about.get("deletionTimestamp"))
+    grace = timedelta(seconds=about.get("deletionGracePeriodSeconds") or 0) if stop is None else timedelta()
+    # The API cuts the end to a whole second: in the second of the question it counts as an answer to it.
+    return finished is not None and asked is not None and finished + _SECOND <= asked - grace
+
+
+def _blamed(members: tuple[SeenMember, ...], pods: Mapping[int, Json]) -> tuple[SeenMember, ...]:
+    """In a gang the first failure is the cause; members deleted after it ended because of it."""
+    guilty = [m for m in members if m.phase is Phase.FAILED and m.reason not in (EndCause.KILLED, EndCause.STOPPED)]
+    if not guilty:
+        return members
+    return tuple(
+        _because(m) if m.reason == EndCause.KILLED and m.phase is Phase.FAILED and m not in guilty else m
+        for m in members
+    )
+
+
+def _because(member: SeenMember) -> SeenMember:
+    return replace(member, reason=EndCause.GANG_FAILED)
+
+
+def _absent(
+    index: int, job: Json | None, stop: datetime | None, failed: tuple[str, str, datetime | None]
+) -> SeenMember:
+    """A member without a pod: not made yet, or never to be."""
+    if stop is not None:
+        return SeenMember(index, "", Phase.FAILED, finished_at=stop, reason=EndCause.STOPPED)
+    reason, message, at = failed
+    if reason:
+        word = EndCause.GANG_FAILED if reason == "BackoffLimitExceeded" else reason
+        return SeenMember(index, "", Phase.FAILED, finished_at=at, reason=word, message=message)
+    return SeenMember(index, "", Phase.PENDING if job is not None else Phase.UNKNOWN)
+
+
+def _failure(job: Json | None) -> tuple[str, str, datetime | None]:
+    """(reason, message, when) of a Job that has failed for good; "" otherwise."""
+    for condition in _status(job or {}).get("conditions") or []:
+        if condition.get("type") == "Failed" and condition.get("status") == "True":
+            at = names.moment_of(condition.get("lastTransitionTime"))
+            return str(condition.get("reason") or "Failed"), str(condition.get("message") or ""), at
+    return "", "", None
+
+
+def _finished(pod: Json, ended: Json) -> datetime | None:
+    """When its container ended; a pod that had none to end: when its conditions last said so."""
+    moments = [names.moment_of(c.get("lastTransitionTime")) for c in _status(pod).get("conditions") or []]
+    known = [moment for moment in moments if moment is not None]
+    begun = names.moment_of(pod["metadata"].get("creationTimestamp"))
+    return names.moment_of(ended.get("finishedAt")) or max(known, default=begun)
+
+
+def _waiting(pod: Json) -> str:
+    state = (_container(pod).get("state") or {}).get("waiting") or {}
+    if state.get("reason"):
+        return str(state["reason"])
+    for condition in _status(pod).get("conditions") or []:
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return str(condition.get("reason") or "Unschedulable")
+    return ""
+
+
+def _message(pod: Json, state: Json) -> str:
+    """What the cluster says about it, the container's words first."""
+    for part in (state.get("terminated"), state.get("waiting"), _status(pod)):
+        if part and part.get("message"):
+            return str(part["message"])
+    for condition in _status(pod).get("conditions") or []:
+        if condition.get("status") != "True" and condition.get("type") == "PodScheduled" and condition.get("message"):
+            return str(condition["message"])
+    return ""
+
+
+def _signal(ended: Json, code: int | None) -> int | None:
+    """The signal that ended it: kubelets say 128 + its number."""
+    if isinstance(ended.get("signal"), int) and ended["signal"] > 0:
+        return int(ended["signal"])
+    return code - _SIGNAL_BASE if code is not None and _SIGNAL_BASE < code <= _SIGNAL_BASE + _MOST_SIGNAL else None
+
+
+def _disruption(pod: Json) -> str:
+    for condition in _status(pod).get("conditions") or []:
+        if condition.get("type") == "DisruptionTarget" and condition.get("status") == "True":
+            return str(condition.get("reason") or "DisruptionTarget")
+    return ""
+
+
+def _since(status: Json, kind: str, value: str) -> datetime | None:
+    for condition in status.get("conditions") or []:
+        if condition.get("type") == kind and condition.get("status") == value:
+            return names.moment_of(condition.get("lastTransitionTime"))
+    return None
+
+
+def _later(moment: datetime | None, floor: datetime | None) -> datetime | None:
+    """The API cuts times to whole seconds: nothing happened before what it followed."""
+    return max(moment, floor) if moment is not None and floor is not None else moment
+
+
+def _status(thing: Json) -> Json:
+    return thing.get("status") or {}
+
+
+def _container(pod: Json) -> Json:
+    for one in _status(pod).get("containerStatuses") or []:
+        if one.get("name") == names.CONTAINER:
+            return dict(one)
+    return {}
+
+
+def _annotations(thing: Json) -> Json:
+    return (thing.get("metadata") or {}).get("annotations") or {}
+
+
+def _label(thing: Json, key: str) -> str:
+    return str(((thing.get("metadata") or {}).get("labels") or {}).get(key, ""))
+
+
+def _number(text: object) -> int | None:
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 10 else None
