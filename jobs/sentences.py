@@ -78,7 +78,7 @@ def _show_time(kind: Fact, moment: datetime, now: datetime) -> str:
 
 
 def _causes_text(causes: Any) -> str:
-    return listed([f"{name or ''} {_cause_word(str(cause))} ({count})".strip() for name, cause, count in causes])
+    return listed([f"{_cause_word(str(cause))} ({units.number(int(count))})" for cause, count in causes])
 
 
 def _cause_word(value: Any) -> str:
@@ -88,6 +88,17 @@ def _cause_word(value: Any) -> str:
         "memory": pgettext("cause", "memory"),
         "device": pgettext("cause", "cards"),
         "storage": pgettext("cause", "storage"),
+        "devices": pgettext("cause", "unhealthy cards"),
+        "NotReady": pgettext("cause", "not ready"),
+        "ClusterPaused": pgettext("cause", "its cluster is paused"),
+        "Discovered": pgettext("cause", "not in service yet"),
+        "Validating": pgettext("cause", "not in service yet"),
+        "Cordoned": pgettext("cause", "cordoned"),
+        "Draining": pgettext("cause", "draining"),
+        "Unreachable": pgettext("cause", "unreachable"),
+        "Retired": pgettext("cause", "retired"),
+        "Maintenance": pgettext("cause", "maintenance"),
+        "pods": pgettext("cause", "places for pods"),
         "slots": pgettext("cause", "places for pods"),
         "together": pgettext("cause", "all of it together"),
         Reason.OUTCOME_UNKNOWN.value: pgettext("cause", "its end was not observed"),
@@ -97,7 +108,8 @@ def _cause_word(value: Any) -> str:
         "Vanished": pgettext("cause", "it vanished from the cluster"),
         "NoExitRecord": pgettext("cause", "nobody saw it exit"),
     }
-    return words.get(str(value), str(value))
+    text = str(value)
+    return words.get(text) or words.get(text.capitalize()) or text
 
 
 def _unit_amount(facts: Mapping[str, Any]) -> int:

@@ -17,6 +17,7 @@ BEAT_SCHEDULE: dict[str, dict[str, object]] = {
     "cycle": {"task": "jobs.run_cycle", "schedule": 2.0, "options": {"expires": 2}},
     "reconcile": {"task": "jobs.reconcile_all", "schedule": 1.0, "options": {"expires": 1}},
     "inventory": {"task": "resources.sync_all", "schedule": 15.0, "options": {"expires": 15}},
+    "permissions": {"task": "resources.review_all", "schedule": 60.0, "options": {"expires": 60}},
     "usage": {"task": "metering.record_usage", "schedule": 10.0, "options": {"expires": 10}},
     "notices": {"task": "tenants.fan_out", "schedule": 5.0, "options": {"expires": 5}},
     "old_notices": {"task": "tenants.prune_notices", "schedule": 3600.0, "options": {"expires": 3600}},

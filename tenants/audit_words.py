@@ -3,6 +3,7 @@
 A test finds every verb that the code writes and asks for its word here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -50,6 +51,10 @@ VERBS: dict[str, str | Promise] = {
     "template.restored": _("restored a template"),
     "cluster.attached": _("attached a cluster"),
     "cluster.changed": _("changed a cluster"),
+    "cluster.refused": _("was refused a dangerous connection"),
+    "cluster.credential_rotated": _("gave a cluster a credential"),
+    "cluster.credential_removed": _("removed a cluster's credential"),
+    "vault.resealed": _("sealed credentials with a new key"),
     "cluster.paused": _("paused a cluster"),
     "cluster.detached": _("detached a cluster"),
     "node.cordoned": _("cordoned a node"),
@@ -127,6 +132,13 @@ FIELD_WORDS: dict[str, str | Promise] = {
     "stage": _("Stage"),
     "currency": _("Currency"),
     "facts": _("Facts"),
+    "server": _("API server"),
+    "authority": _("Authority"),
+    "server_name": _("Name in its certificate"),
+    "namespace": _("Namespace"),
+    "observer_credential": _("Observer's credential"),
+    "runner_credential": _("Runner's credential"),
+    "steward_credential": _("Steward's credential"),
 }
 _UNITS: dict[str, units.Unit] = {"device": "devices", "cpu": "cpu", "memory": "bytes", "storage": "bytes"}
 
@@ -164,6 +176,15 @@ def value_text(name: str, value: Any, resource: str = "") -> str:
     if moment is not None:
         return units.time_text(moment, timezone.get_current_timezone(), "minute")
     return str(value)
+
+
+def changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[Changed]:
+    """Fields with the values before and after, as a reader knows them, in the order of their names."""
+    sides = before or {}, after or {}
+    resource = str((sides[1] or sides[0]).get("resource", ""))
+    names = sorted({*sides[0], *sides[1]})
+    texts = [[value_text(name, side.get(name), resource) for side in sides] for name in names]
+    return [Changed(name, field_word(name), *pair) for name, pair in zip(names, texts, strict=True)]
 
 
 def _number_text(name: str, value: int, resource: str) -> str:

@@ -10,7 +10,10 @@ from django.db.models import Model
 from jobs.models import Allocation, AllocationLine, Artifact, Attempt, Job, JobTemplate, TemplateVersion
 from jobs.shipped.catalogue import BATCH
 from jobs.states import AllocationState, JobState
-from resources.models import Cluster, Device, DeviceGroup, Node, Pool, RateVersion, ResourceClass
+from resources.attaching import ConnectionGiven
+from resources.drivers.kubernetes.connection import Right
+from resources.models import Cluster, ClusterEndpoint, Device, DeviceGroup, Node, Pool, RateVersion, ResourceClass
+from resources.services.attach_kubernetes import attach_kubernetes
 from resources.services.create_pool import create_pool
 from resources.services.define_class import define_class
 from resources.services.publish_rate import publish_rate
@@ -57,6 +60,17 @@ def make_cluster(key: str = "site", *, seen: datetime | None = NOW, driver: str 
     cluster = register_cluster(actor=None, key=key, name=key.title(), driver=driver, now=NOW)
     Cluster.objects.filter(pk=cluster.pk).update(last_seen_at=seen)
     cluster.refresh_from_db()
+    return cluster
+
+
+def make_kubernetes(key: str, *, server: str = "https://10.1.2.3:6443", **tokens: str) -> Cluster:
+    """An attached Kubernetes cluster with an observer's and a runner's token, or these; `server` is not looked at."""
+    found = {"observer": f"the-observers-token-of-{key}", "runner": f"the-runners-token-of-{key}"} | tokens
+    given = ConnectionGiven(
+        server="https://10.1.2.3:6443", tokens={Right(right): token for right, token in found.items()}
+    )
+    cluster = attach_kubernetes(actor=None, key=key, name=key.title(), given=given, now=NOW)
+    ClusterEndpoint.objects.filter(cluster=cluster).update(server=server)
     return cluster
 
 

@@ -58,6 +58,9 @@ class Jobs(ApiView):
             uses=str(given.get("uses", "")),
             since=given.get("since"),
             until=given.get("until"),
+            led=given.get("led", False),
+            never=given.get("never", False),
+            ended_since=given.get("ended_since"),
         )
         rows = jobs_matching(self.actor, wanted)
         if "project" in given:

@@ -7,6 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from jobs.models import Attempt, Job, ReleaseRecord
+from jobs.reasons import BY_VALUE
+from jobs.retry_words import advice, retry_of
 from jobs.scheduler.decision import Admit, Verdict
 from jobs.selectors.explanations import facts_of
 from jobs.selectors.jobs import events_of, last_attempt, releases_of
@@ -16,6 +18,7 @@ from jobs.selectors.rail import rail_of
 from jobs.selectors.results import reports_of
 from jobs.selectors.verdict import Preview
 from jobs.sentences import sentence
+from jobs.states import JobState
 from metering.selectors.open_use import open_pieces, sum_of
 from metering.selectors.usage import Scope, use_by_class
 from metering.selectors.windows import Window
@@ -30,6 +33,7 @@ def parts_of(job: Job, now: datetime) -> Mapping[str, Any]:
     """What a job's detail shows beside its own columns."""
     return {
         "size": size_of(job),
+        **_retry(job),
         "stages": rail_of(job, last_attempt(job), list(events_of(job))),
         "attempts": list(Attempt.objects.filter(job=job).select_related("cluster").order_by("number")),
         "proofs": [_proof(record) for record in releases_of(job)],
@@ -44,6 +48,14 @@ def size_of(job: Job) -> dict[str, Any]:
     pods = job.alternatives[0]["pod_sets"][0]
     lines = [{"class_key": key, "resource": resource, "amount": amount} for key, resource, amount in pods["lines"]]
     return {"members": pods["count"], "lines": lines}
+
+
+def _retry(job: Job) -> dict[str, Any]:
+    """When a failed job can run again and what to do for that."""
+    known = BY_VALUE.get(job.reason)
+    if job.state != JobState.FAILED or known is None:
+        return {"retry": None, "next_step": ""}
+    return {"retry": retry_of(known), "next_step": advice(job.reason, job.generation, job.max_attempts)}
 
 
 def verdict_of(preview: Preview, now: datetime) -> dict[str, Any]:

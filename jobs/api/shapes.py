@@ -8,6 +8,7 @@ from rest_framework import serializers
 from jobs.models import Attempt, Job, JobEvent
 from jobs.models.template import TASK_TYPES
 from jobs.outputs import KINDS
+from jobs.retry_words import Retry
 from jobs.scheduler.decision import Verdict
 from jobs.selectors.jobs import GROUPS
 from jobs.selectors.logs import CHUNK
@@ -39,6 +40,9 @@ class JobsQuery(PageQuery):
     uses = inputs.key(help_text="Only jobs that started from the artifact with this id.")
     since = inputs.moment(help_text="Only jobs submitted then or later.")
     until = inputs.moment(help_text="Only jobs submitted before then.")
+    ended_since = inputs.moment(help_text="Only jobs that ended then or later.")
+    led = inputs.flag(help_text="Only jobs of the teams you lead.")
+    never = inputs.flag(help_text="Only jobs that wait and cannot start as things are.")
 
 
 class ArtifactsQuery(PageQuery):
@@ -262,6 +266,10 @@ class JobParts(Shown):
     """All that is read beside the job's row, see `pieces.parts_of`. The context holds `now`."""
 
     size = Size()
+    retry = Word(
+        "JobRetry", Retry, allow_null=True, help_text="When a failed job can run again; null for one that did not fail."
+    )
+    next_step = serializers.CharField(help_text="Whether it is tried again and what to do; empty unless it failed.")
     stages = Stage(many=True)
     attempts = AttemptRow(many=True)
     proofs = Proof(many=True)

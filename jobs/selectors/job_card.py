@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from jobs.models import Attempt, Job
 from jobs.reasons import BY_VALUE, Kind, Reason, Side
+from jobs.retry_words import advice
 from jobs.sentences import amount, sentence, unit_of
 from jobs.states import JobState
 from portal.lib import units
@@ -53,7 +54,13 @@ def card_of(job: Job, attempt: Attempt | None, now: datetime) -> Card | None:
             facts=_place(job.facts),
         )
     if job.state == JobState.FAILED:
-        return Card(tone="bad", say=say, label=_side(reason), more=_retry(job), facts=_ends(attempt))
+        return Card(
+            tone="bad",
+            say=say,
+            label=_side(reason),
+            more=advice(job.reason, job.generation, job.max_attempts),
+            facts=_ends(attempt),
+        )
     if job.state in (JobState.ADMITTED, JobState.STARTING, JobState.STOPPING):
         return Card(tone="warn" if job.state == JobState.STOPPING else "ok", say=say)
     return None
@@ -106,12 +113,6 @@ def _side(reason: Reason | None) -> str:
         Side.PLATFORM: _("The platform's side"),
     }
     return words[reason.side]
-
-
-def _retry(job: Job) -> str:
-    if job.max_attempts <= 1:
-        return _("Not tried again by itself.")
-    return _("Attempt {i} of {most}.").format(i=job.generation, most=job.max_attempts)
 
 
 def _ends(attempt: Attempt | None) -> list[Fact]:

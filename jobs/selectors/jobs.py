@@ -9,10 +9,12 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from jobs.models import Artifact, Attempt, Job, JobEvent, ReleaseRecord
+from jobs.reason_words import NEVER
 from jobs.states import JobState
 from tenants import access
 from tenants.access import Actor
 from tenants.models import Team
+from tenants.selectors.people import projects_led_by
 
 MOST_OPTIONS = 200
 GROUPS: dict[str, tuple[JobState, ...]] = {
@@ -34,7 +36,8 @@ class JobFilter:
     """What to keep; an empty value keeps everything. Times of submission are half-open [since, until).
 
     `team` keeps everything below it; `pool` and `cluster` where an attempt was, or where the job waits; `uses`
-    is the id of an artifact the job started from.
+    is the id of an artifact the job started from; `led` keeps the projects of the teams the reader leads; `never`
+    what waits and cannot start as things are; `ended_since` what ended at that moment or later.
     """
 
     group: str = ""
@@ -52,6 +55,9 @@ class JobFilter:
     uses: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    led: bool = False
+    never: bool = False
+    ended_since: datetime | None = None
 
     @property
     def is_set(self) -> bool:
@@ -66,6 +72,10 @@ def jobs_matching(user: Actor, wanted: JobFilter = JobFilter()) -> QuerySet[Job]
         return rows.none()  # no name holds one, and the database refuses to look
     if wanted.mine and user.pk:
         rows = rows.filter(submitter=user.pk)
+    if wanted.led:
+        rows = rows.filter(project__in=projects_led_by(user).order_by().select_related(None).values("pk"))
+    if wanted.never:
+        rows = rows.filter(state=JobState.QUEUED, reason__in=NEVER)
     if wanted.group in GROUPS:
         rows = rows.filter(state__in=[s.value for s in GROUPS[wanted.group]])
     return rows.filter(_by_place(wanted), **_by_column(wanted))
@@ -81,6 +91,7 @@ def _by_column(wanted: JobFilter) -> dict[str, Any]:
         "reason": wanted.reason,
         "submitted_at__gte": wanted.since,
         "submitted_at__lt": wanted.until,
+        "finished_at__gte": wanted.ended_since,
     }
     return {lookup: value for lookup, value in columns.items() if value}
 

@@ -49,10 +49,11 @@ def median_wait(user: Actor, start: datetime, end: datetime) -> tuple[timedelta 
     return found["middle"], found["count"]
 
 
-def own_counts(user: Actor) -> dict[str, int]:
-    """How many jobs the user has submitted, by state group."""
+def own_counts(user: Actor, ended_since: datetime) -> dict[str, int]:
+    """How many of the user's own jobs are in each state group: those not ended, and those ended since then."""
     groups: dict[str, Any] = {group: Count("pk", filter=_in(group)) for group in GROUPS}
     rows = access.visible(user, Job, "job.see").filter(submitter=user.pk)
+    rows = rows.filter(Q(finished_at__isnull=True) | Q(finished_at__gte=ended_since))
     return rows.order_by().aggregate(**groups)
 
 

@@ -89,7 +89,7 @@ def waiting_jobs(user: Actor, wanted: QueueFilter) -> QuerySet[Job]:
 def queues(user: Actor, wanted: QueueFilter) -> Queues:
     """How many wait where. Others' jobs are counted, never named. Four queries."""
     mine = access.visible(user, Job, "job.see").filter(state__in=_WAITING).order_by()
-    seen = _by_pool(mine)
+    seen = waiting_seen(user)
     everyone = _by_pool(Job.objects.filter(state__in=_WAITING).order_by())
     projects = _narrowed(mine, QueueFilter(wanted.pool, "", wanted.reason))
     reasons = _narrowed(mine, QueueFilter(wanted.pool, wanted.project, ""))
@@ -100,6 +100,11 @@ def queues(user: Actor, wanted: QueueFilter) -> Queues:
         ),
         reasons=list(reasons.values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")),
     )
+
+
+def waiting_seen(user: Actor) -> dict[str, int]:
+    """How many jobs that the reader may see wait in each pool's queue; "" is no pool at all."""
+    return _by_pool(access.visible(user, Job, "job.see").filter(state__in=_WAITING).order_by())
 
 
 def holders_of(user: Actor, jobs: Iterable[Job]) -> Mapping[uuid.UUID, list[Holder]]:

@@ -49,14 +49,15 @@ def failures_by_reason(user: Actor, since: datetime, most: int) -> Reasons:
     return _by_reason(rows, "finished_at", most)
 
 
-def waiting_in_pool(pool_keys: Iterable[str], most: int) -> dict[str, list[tuple[str, int]]]:
-    """Per pool the reasons of the jobs that wait for it, by number only: who they belong to is not a pool's to say."""
+def waiting_in_pool(pool_keys: Iterable[str]) -> dict[str, list[tuple[str, int]]]:
+    """Per pool the reasons of the jobs that wait for it, the commonest first, by number only: who they belong to is
+    not a pool's to say."""
     keys = set(pool_keys)
     rows = Job.objects.filter(state__in=WAITING, facts__pool_key__in=keys).order_by()
     found: dict[str, list[tuple[str, int]]] = {}
     for pool, reason, count in rows.values_list("facts__pool_key", "reason").annotate(n=Count("pk")).order_by("-n"):
         found.setdefault(pool, []).append((reason, count))
-    return {pool: reasons[:most] for pool, reasons in found.items()}
+    return found
 
 
 def never_starting(user: Actor) -> int:

@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Artifact, Job, JobTemplate, TemplateVersion
 from jobs.models.job import ACTIVE_STATES
+from jobs.param_text import text_of
 from jobs.params.param import Kind as ParamKind
 from jobs.params.param import Param
 from jobs.params.schema import Schema, read_schema
-from jobs.params.values import as_given, to_text
 from jobs.selectors.lineage import inputs_of
 from portal.lib.errors import Conflict, NotFound
 from resources.models import Cluster, DataSource
@@ -99,7 +99,7 @@ def schema_of(version: TemplateVersion) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class ParamValue:
-    """A parameter as its user would write it; of an artifact also which one it is, with the job that made it."""
+    """A parameter as its user knows it; of an artifact also which one it is, with the job that made it."""
 
     label: str
     text: str
@@ -108,11 +108,10 @@ class ParamValue:
 
 def params_of(job: Job) -> list[ParamValue]:
     """The job's parameters in the form's order."""
-    schema = schema_of(job.template_version)
-    given = as_given(schema, job.params)
+    schema, typed = schema_of(job.template_version), job.params
     made, language = inputs_of(job), get_language() or "en"
     sources = _source_names(job)
-    return [_value(param, given[param.name], made, sources, language) for param in schema.params if param.name in given]
+    return [_value(param, typed[param.name], made, sources, language) for param in schema.params if param.name in typed]
 
 
 def _value(
@@ -123,8 +122,7 @@ def _value(
         return ParamValue(param.label(language), artifact.name if artifact else value, artifact)
     if param.kind is ParamKind.DATASOURCE:
         return ParamValue(param.label(language), sources.get(value, value))
-    text = param.option_label(str(value), language) if param.options else to_text(value)
-    return ParamValue(param.label(language), f"{text} {param.unit.get(language, '')}".strip())
+    return ParamValue(param.label(language), text_of(param, value))
 
 
 def _source_names(job: Job) -> dict[str, str]:
@@ -134,8 +132,17 @@ def _source_names(job: Job) -> dict[str, str]:
 
 
 def submittable_projects(user: Actor) -> QuerySet[Project]:
-    """Projects the user may submit to."""
-    return access.visible_projects(user, "job.ask").filter(archived_at__isnull=True).select_related("team")
+    """Projects the user may submit to, by name."""
+    rows = access.visible_projects(user, "job.ask").filter(archived_at__isnull=True).select_related("team")
+    return rows.order_by("name", "slug")
+
+
+def usual_project(user: Actor) -> Project | None:
+    """The project of the user's own last job where they may still submit, else the first of all; None without any."""
+    rows = submittable_projects(user)
+    own = Job.objects.filter(submitter=user.pk, project__in=rows.order_by().values("pk")).order_by("-submitted_at")
+    last = own.values_list("project_id", flat=True).first()
+    return (rows.filter(pk=last).first() if last else None) or rows.first()
 
 
 def offered_inputs(version: TemplateVersion, project: Project) -> Mapping[str, list[Choice]]:

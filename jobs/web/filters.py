@@ -16,6 +16,7 @@ from jobs.reason_words import reason_word
 from jobs.selectors.jobs import GROUPS, JobFilter, Options
 from jobs.states import JobState
 from jobs.web.tags import TASK_TYPES as TASK_WORDS
+from portal.lib import units
 from portal.lib.display import Link
 
 GROUP_WORDS: Mapping[str, str | Promise] = {
@@ -44,6 +45,11 @@ def _one_of(label: Any) -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=200, widget=forms.Select)
 
 
+def _flag(label: Any) -> forms.CharField:
+    """A filter that is on with "1"; no field of the form shows it, its chip does."""
+    return forms.CharField(label=label, required=False, max_length=1, widget=forms.HiddenInput)
+
+
 class JobFilterForm(forms.Form):
     """Every filter by the name it has in the address; days are days of the page's zone, both included."""
 
@@ -60,6 +66,9 @@ class JobFilterForm(forms.Form):
     since = forms.DateField(label=gettext_lazy("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label=gettext_lazy("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     mine = forms.CharField(required=False, max_length=1, widget=forms.HiddenInput)
+    led = _flag(gettext_lazy("Of teams I lead"))
+    never = _flag(gettext_lazy("Can never start"))
+    ended_since = forms.DateTimeField(label=gettext_lazy("Ended since"), required=False, widget=forms.HiddenInput)
     uses = forms.CharField(label=gettext_lazy("Started from"), required=False, max_length=36, widget=forms.HiddenInput)
 
     def offer(self, options: Options) -> None:
@@ -90,6 +99,9 @@ class JobFilterForm(forms.Form):
             state="" if group else said["state"],
             text=said["q"],
             mine=said["mine"] == "1",
+            led=said["led"] == "1",
+            never=said["never"] == "1",
+            ended_since=said["ended_since"],
             task_type=said["type"],
             template=said["template"],
             project=said["project"],
@@ -105,7 +117,8 @@ class JobFilterForm(forms.Form):
 
     def given(self) -> dict[str, str]:
         """What is set, by its name in the address."""
-        return {name: str(value) for name, value in self.cleaned_data.items() if value}
+        said = self.cleaned_data.items()
+        return {name: value.isoformat() if isinstance(value, date) else str(value) for name, value in said if value}
 
 
 def chips(form: JobFilterForm, counts: Mapping[str, int]) -> list[Link]:
@@ -126,15 +139,24 @@ def chips(form: JobFilterForm, counts: Mapping[str, int]) -> list[Link]:
         for key, word in GROUP_WORDS.items()
     ]
     taken = [
-        Link(f"{form.fields[name].label}: {_word(form, name, value)}", url(**{name: ""}), current=True)
+        Link(_taken(form, name, value), url(**{name: ""}), current=True)
         for name, value in given.items()
         if name != "mine" and not (name == "state" and value in GROUPS)
     ]
     return [Link(_("Mine"), url(mine="" if mine else "1"), current=mine), *groups, *taken]
 
 
+def _taken(form: JobFilterForm, name: str, value: str) -> str:
+    """A filter in force: what it is called and the value; one that is only on or off says what it is."""
+    label = str(form.fields[name].label)
+    return label if name in ("led", "never") else f"{label}: {_word(form, name, value)}"
+
+
 def _word(form: JobFilterForm, name: str, value: str) -> str:
-    """What the form calls a value, else the value itself."""
+    """What the form calls a value, else the value itself; a moment as pages show it."""
+    moment = form.cleaned_data[name]
+    if isinstance(moment, datetime):
+        return units.time_text(moment, timezone.get_current_timezone(), "minute")
     choices = dict(getattr(form.fields[name].widget, "choices", ()))
     return str(choices.get(value, value))
 

@@ -1,13 +1,14 @@
 """New job: one page, with a verdict that follows the form."""
 
 import uuid
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.models import Job, TemplateVersion
-from jobs.selectors.templates import newest_version, not_isolated, submittable_projects
+from jobs.selectors.templates import newest_version, not_isolated, submittable_projects, usual_project
 from jobs.services.preview_job import preview_job
 from jobs.services.submit_job import submit_job
 from jobs.web.forms import NewJobForm
@@ -20,6 +21,9 @@ from tenants import access
 from tenants.models import Project, User
 
 _KEY_LENGTH = 64
+MOST_CHIPS = 8
+"""Projects that are one click away; all others are in a list below."""
+MOST_PROJECTS = 200
 
 
 @require_http_methods(["GET", "POST"])
@@ -27,7 +31,8 @@ _KEY_LENGTH = 64
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """The form; a POST submits it. What is refused comes back with 422, each refusal beside its field."""
     version = newest_version(request.user, slug)
-    project, again = _project(request), _run_again(request)
+    again = _run_again(request)
+    project = _project(request, again)
     if project is None:
         return render(request, "jobs/no_project.html", {"spec": version.spec})
     if request.method == "GET":
@@ -57,7 +62,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The verdict for the form as it stands: NOW, WAIT why, NEVER which maximum, with the price per hour."""
     version = newest_version(request.user, slug)
-    project = _project(request)
+    project = _project(request, None)
     if project is None:
         raise NotFound("no project to submit to")
     card = _verdict(request, version, project, NewJobForm(version, project, request.POST, now=utc_now()))
@@ -90,11 +95,14 @@ def _page(
     card: VerdictCard | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    projects = list(submittable_projects(request.user)[:MOST_PROJECTS])
+    near = projects if len(projects) <= MOST_CHIPS else [project, *(p for p in projects if p != project)][:MOST_CHIPS]
     context = {
         "version": version,
         "spec": version.spec,
         "project": project,
-        "projects": submittable_projects(request.user),
+        "projects": [(row, _choice(row, again)) for row in near],
+        "more_projects": [row for row in projects if row not in near],
         "size": form.size,
         "params": form.params,
         "again": again,
@@ -106,14 +114,20 @@ def _page(
     return render(request, "jobs/new.html", context, status=status)
 
 
-def _project(request: HttpRequest) -> Project | None:
-    """The project named in the form or address, else the first the user may submit to, else None."""
+def _project(request: HttpRequest, again: Job | None) -> Project | None:
+    """The project named in the form or address, else that of the job to run again, else the user's usual one."""
     raw = request.POST.get("project") or request.GET.get("project")
     if raw:
         project = access.fetch(request.user, Project, raw, "project.see", related=("team",))
         access.require(request.user, "job.ask", project)
         return project
-    return submittable_projects(request.user).first()
+    of_job = submittable_projects(request.user).filter(pk=again.project_id).first() if again else None
+    return of_job or usual_project(request.user)
+
+
+def _choice(project: Project, again: Job | None) -> str:
+    """The address of the same page for that project."""
+    return "?" + urlencode({"project": str(project.pk)} | ({"from": str(again.pk)} if again else {}))
 
 
 def _run_again(request: HttpRequest) -> Job | None:

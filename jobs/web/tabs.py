@@ -20,6 +20,7 @@ from portal.lib.clock import utc_now
 from portal.lib.display import Link
 from portal.lib.pages import page_of
 from tenants import access
+from tenants.audit_words import changes
 from tenants.selectors.audit import records_of
 
 FILES_SHOWN = 20
@@ -124,7 +125,8 @@ def _audit(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:
     """Whoever sees the job sees what was done to it; refusals are for those who may read the audit."""
     may_audit = access.can(request.user, "audit.see", job)
     rows = records_of(job) if may_audit else records_of(job).filter(result="done")
-    return {"records": rows[:RECORDS_SHOWN], "may_audit": may_audit}
+    records = [(event, changes(event.before, event.after)) for event in rows[:RECORDS_SHOWN]]
+    return {"records": records, "may_audit": may_audit}
 
 
 def _plain(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:

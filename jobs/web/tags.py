@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext, gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
 from jobs.models import Artifact, Attempt, Job
+from jobs.param_text import default_text
 from jobs.params.param import Kind as ParamKind
 from jobs.params.param import Param
-from jobs.params.values import to_text
 from jobs.selectors.files import kept_file, kept_folder
 from jobs.sentences import UNIT_OF_RESOURCE
 from jobs.web.usage_panel import ClassUse
@@ -83,14 +83,8 @@ def param_kind(param: Param) -> str:
 
 @register.simple_tag
 def param_default(param: Param) -> str:
-    """A parameter's default as its form shows it, "" without one."""
-    if param.default is None:
-        return ""
-    if param.kind is ParamKind.BOOLEAN:
-        return gettext("yes") if param.default else gettext("no")
-    if param.options:
-        return param.option_label(str(param.default), get_language() or "en")
-    return to_text(param.default)
+    """A parameter's default in words, "" without one."""
+    return default_text(param)
 
 
 @register.simple_tag

@@ -1,7 +1,6 @@
 """Publishing a rate: what changes, from when, and what last month would have cost."""
 
 import re
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -12,19 +11,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from metering.selectors.rate_effect import RateEffect, effect_of_price
-from metering.selectors.windows import Window, window_of
+from metering.rate_words import effects_of_rate, money
 from portal.lib import units
-from portal.lib.change_form import Change, ChangePage, CleanText, Effect, Preview, run_change
+from portal.lib.change_form import Change, ChangePage, CleanText, Preview, run_change
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
-from portal.lib.localised import listed, localised
+from portal.lib.localised import localised
 from portal.lib.signin import signed_in
 from portal.lib.text import BadInput, gettext_noop
 from resources.models import RateVersion, ResourceClass
 from resources.selectors.rates import rate_of, require_start
 from resources.services.publish_rate import publish_rate
-from resources.shapes import UNIT_OF
 from tenants import access
 
 MICRO: Final = 1_000_000
@@ -142,11 +139,7 @@ def _preview(row: ResourceClass, values: dict[str, Any]) -> Preview:
     changes = _changes(rate_of(row, start), values)
     if not changes:
         return Preview(changes=[])
-    effects = [_on_last_month(row, values, now)]
-    if start < now:
-        effects.append(
-            Effect(_("Usage that is entered keeps its rate; only what is entered from now on gets this one."), "warn")
-        )
+    effects = effects_of_rate(row, micro_of(values["price"]), values["currency"], start, now)
     shown = units.time_text(start, timezone.get_current_timezone(), "minute") if values["valid_from"] else _("at once")
     return Preview([*changes, Change(_("Valid from"), "–", shown)], effects)
 
@@ -157,8 +150,8 @@ def _changes(rate: RateVersion | None, values: dict[str, Any]) -> list[Change]:
     old = (rate.price_micro, rate.currency) if rate else (None, values["currency"])
     changes = []
     if old != (price, values["currency"]) and (old[0], price) != (None, None):
-        new = _money(price, values["currency"])
-        changes.append(Change(_("Price per unit and hour"), _money(*old), new))
+        new = money(price, values["currency"])
+        changes.append(Change(_("Price per unit and hour"), money(*old), new))
     if (rate.weight_micro if rate else None) != weight:
         before = write_micro(rate.weight_micro) if rate else ""
         unweighted = _("unweighted")
@@ -166,32 +159,3 @@ def _changes(rate: RateVersion | None, values: dict[str, Any]) -> list[Change]:
             Change(_("Compute units per unit and hour"), before or unweighted, values["weight"] or unweighted)
         )
     return changes
-
-
-def _on_last_month(row: ResourceClass, values: dict[str, Any], now: datetime) -> Effect:
-    window = window_of("last-month", now, timezone.get_current_timezone())
-    effect = effect_of_price(row, micro_of(values["price"]), window)
-    if not effect.allocated:
-        text = _("Of {first} to {last} no use of it is entered: there is nothing to compare.")
-        return Effect(text.format(first=window.first, last=window.last), live=True)
-    return Effect(_compared(row, effect, window, values["currency"]), live=True)
-
-
-def _compared(row: ResourceClass, effect: RateEffect, window: Window, currency: str) -> str:
-    unit = UNIT_OF[row.resource]
-    entered = [_money(cost, name) for name, cost in sorted(effect.cost.items())]
-    if effect.unrated:
-        hours = f"{units.hours(effect.unrated, unit)} {units.hours_word(unit)}"
-        entered.append(_("{hours} unrated").format(hours=hours))
-    text = _("{first} to {last}: {hours} were entered as {old}; at this rate they would be {new}.")
-    return text.format(
-        first=window.first,
-        last=window.last,
-        hours=f"{units.hours(effect.allocated, unit)} {units.hours_word(unit)}",
-        old=listed(entered),
-        new=_money(effect.then, currency),
-    )
-
-
-def _money(micro: int | Decimal | None, currency: str) -> str:
-    return _("unrated") if micro is None else units.money_text(micro, currency)

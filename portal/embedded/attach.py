@@ -20,6 +20,7 @@ NEEDS_NO_SERVER = frozenset(
         "help",
         "makemessages",
         "makemigrations",
+        "normalize-node",
         "spectacular",
         "version",
     }

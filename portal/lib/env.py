@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import TypeVar
 
@@ -55,6 +56,14 @@ def choice(name: str, default: str, options: tuple[str, ...]) -> str:
 def words(name: str, default: str = "") -> list[str]:
     """Comma-separated words, blanks dropped."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def networks(name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Comma-separated networks such as 127.0.0.0/8."""
+    try:
+        return tuple(ip_network(word) for word in words(name))
+    except ValueError as error:
+        raise BadSetting(f"{name}: {error}; write networks such as 127.0.0.0/8, separated by commas.") from error
 
 
 def _bounded(value: int, low: int, high: int) -> int:

@@ -65,7 +65,12 @@ _READS_USAGE = frozenset(Role) - {Role.POOL_ADMIN}
 _CLUSTER_PAGES = (
     "cluster_detail",
     "cluster_edit",
+    "cluster_new",
     "cluster_register",
+    "cluster_connect",
+    "cluster_access",
+    "credential_rotate",
+    "credential_remove",
     "cluster_attach",
     "cluster_pause",
     "cluster_detach",

@@ -65,6 +65,12 @@ LOOKS: dict[str, Look] = {
     "paused": Look("held", "warn", _("Paused")),
     "detached": Look("never", "off", _("Detached")),
     "simulated": Look("sim", "sim", _("Simulated")),
+    # what a cluster allows a credential
+    "granted": Look("done", "ok", _("Granted")),
+    "missing": Look("failed", "bad", _("Missing")),
+    "not_asked": Look("unknown", "off", _("Not asked")),
+    "absent": Look("never", "off", _("No credential")),
+    "too_much": Look("warn", "bad", _("More than it should")),
     # evidence
     "validated": Look("done", "ok", _("Validated")),
     "conditional": Look("admitted", "warn", _("With conditions")),

@@ -7,6 +7,9 @@ from portal.lib.rest import inputs
 from portal.lib.rest.inputs import Given, Input
 from portal.lib.rest.paging import PageQuery
 from portal.lib.text import BLANK, BadInput, visible
+from resources.drivers.kubernetes.connection import Right
+from resources.drivers.kubernetes.given import LONGEST_PEM, LONGEST_TOKEN
+from resources.drivers.kubernetes.kubeconfig import LONGEST
 from resources.inputs import LONGEST_NOTE, READERS
 from resources.models import Cluster
 from resources.models.catalogue import Kind
@@ -64,7 +67,9 @@ class FleetReason(Input):
 class DevicesQuery(PageQuery):
     """Which devices."""
 
-    class_key = inputs.text(63, help_text='Key of the class; "-": devices no class takes.')
+    class_key = inputs.text(
+        63, help_text='Key of the class; "-": devices no class takes; or the name nodes report such devices by.'
+    )
     vendor = inputs.text(60)
     model = inputs.text(120)
     health = inputs.choice(HEALTH)
@@ -148,6 +153,46 @@ class NewCluster(FleetReason):
     driver = Given(inputs.text(20).parse, {"type": "string", "maxLength": 20}, required=True)
     location = _line("location")
     maintainer = _line("maintainer")
+
+
+class ConnectionBody(Input):
+    """How a Kubernetes cluster is reached: a kubeconfig, or server and authority; and a token for each role."""
+
+    kubeconfig = inputs.secret(LONGEST, help_text="Its address, authority and credential are taken, nothing else.")
+    kubeconfig_context = inputs.text(253, help_text="Which context, when there are several.")
+    kubeconfig_right = inputs.choice(
+        [*Right], help_text="The role whose credential the kubeconfig holds; observer if not said."
+    )
+    server = inputs.text(300, help_text="https://host[:port]; without a kubeconfig.")
+    authority = inputs.secret(LONGEST_PEM, help_text="Certificates in PEM; left out: those the machine trusts.")
+    server_name = inputs.text(253, help_text="The name in the server's certificate, if another than the host.")
+    namespace = inputs.text(63, help_text="Where jobs run; left out: armillary-jobs.")
+    observer_token = inputs.secret(LONGEST_TOKEN, help_text="Never shown again.")
+    runner_token = inputs.secret(LONGEST_TOKEN, help_text="Never shown again.")
+    steward_token = inputs.secret(LONGEST_TOKEN, help_text="Never shown again.")
+
+
+class NewKubernetes(ConnectionBody, FleetReason):
+    """A Kubernetes cluster to attach."""
+
+    key = _key()
+    name = _given("title", {"type": "string", "maxLength": 120}, required=True)
+    location = _line("location")
+    maintainer = _line("maintainer")
+
+
+class CredentialBody(FleetReason):
+    """A token, or a client certificate with its key."""
+
+    token = inputs.secret(LONGEST_TOKEN, help_text="Never shown again.")
+    certificate = inputs.secret(LONGEST_PEM)
+    key = inputs.secret(LONGEST_PEM, help_text="The certificate's, without a passphrase; never shown again.")
+
+
+class RoleQuery(Input):
+    """Which namespace jobs shall run in."""
+
+    namespace = inputs.text(63, help_text="Left out: armillary-jobs.")
 
 
 class ClusterChange(FleetReason):

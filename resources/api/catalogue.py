@@ -7,6 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.selectors.held import parts_of_devices
+from metering.rate_words import effects_of_rate
+from portal.lib.change_form import Effect
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.rest.paging import PageQuery, page
@@ -36,6 +38,7 @@ from resources.services.publish_rate import publish_rate
 from resources.services.retire_class import retire_class
 from resources.shapes import device_row
 from tenants import access
+from tenants.rehearsal import preview_of
 
 
 class Devices(ApiView):
@@ -125,6 +128,17 @@ class Rates(ApiView):
         start = given.pop("valid_from", now)
         rate = publish_rate(actor=self.actor, resource_class=_class(key), valid_from=start, note=note, now=now, **given)
         return answer(RateShown, rate, status=201)
+
+
+def _rate_effects(_actor: Any, given: dict[str, Any], key: str) -> Sequence[Effect]:
+    now = utc_now()
+    start = given.get("valid_from", now)
+    return effects_of_rate(_class(key), given["price_micro"], given.get("currency", "points"), start, now)
+
+
+RatePreview = preview_of(
+    Rates.post, "preview_rate", "What a rate would mean for last month", body=NewRate, effects=_rate_effects
+)
 
 
 class Runtimes(ApiView):

@@ -116,6 +116,8 @@ class Nodes(ApiView):
             class_key=given.get("class_key", ""),
             stale_before=now - STALE_AFTER if given.get("stale") else None,
             troubled_before=now - STALE_AFTER if given.get("problems") else None,
+            service=given.get("service", ""),
+            heard_before=now - STALE_AFTER,
         )
         rows = nodes_matching(self.actor, wanted).prefetch_related("groups__resource_class")
         found, following = page(rows, _OLDEST_FIRST, given)

@@ -8,6 +8,7 @@ from portal.lib.rest.paging import PageQuery
 from resources.models import Cluster, Node, Runtime
 from resources.models.catalogue import Kind
 from resources.selectors.devices import HEALTH
+from resources.selectors.fleet import SERVICE
 from resources.selectors.freshness import is_stale
 
 
@@ -17,6 +18,7 @@ class NodesQuery(PageQuery):
     cluster = inputs.text(63, help_text="Key of the cluster.")
     pool = inputs.text(63, help_text="Key of the pool.")
     stage = inputs.choice(Node.Stage.values)
+    service = inputs.choice(SERVICE, help_text="in: takes jobs; out: does not; silent: nobody knows how it is.")
     q = inputs.text(200, help_text="Part of the name.")
     class_key = inputs.text(63, help_text="Key of a class the node has devices of.")
     stale = inputs.flag(help_text="true: only nodes that have not reported in time.")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -18,7 +17,10 @@ HEALTH = ("healthy", "unhealthy", "stale")
 
 @dataclass(frozen=True, slots=True)
 class DeviceFilter:
-    """What to keep; an empty value keeps everything. `stale_before` tells what health can be believed."""
+    """What to keep; an empty value keeps everything. `stale_before` tells what health can be believed.
+
+    `class_key` is also the name by which nodes report devices that no class takes: as sums over a fleet call them.
+    """
 
     stale_before: datetime
     class_key: str = ""
@@ -29,15 +31,8 @@ class DeviceFilter:
     pool: str = ""
     node: str = ""
 
-    def groups(self) -> dict[str, Any]:
-        """As lookups on a device group."""
-        of_class: dict[str, Any] = (
-            {"resource_class__isnull": True}
-            if self.class_key == UNRECOGNISED
-            else {"resource_class__key": self.class_key}
-            if self.class_key
-            else {}
-        )
+    def groups(self, prefix: str = "") -> Q:
+        """As a look-up on a device group, or by way of `prefix`."""
         named = {
             "vendor": self.vendor,
             "model": self.model,
@@ -45,13 +40,19 @@ class DeviceFilter:
             "node__pool__key": self.pool,
             "node__name__icontains": self.node,
         }
-        return of_class | {lookup: value for lookup, value in named.items() if value}
+        found = Q(**{prefix + lookup: value for lookup, value in named.items() if value})
+        if not self.class_key:
+            return found
+        no_class = Q(**{f"{prefix}resource_class__isnull": True})
+        if self.class_key == UNRECOGNISED:
+            return found & no_class
+        reported = no_class & Q(**{f"{prefix}resource_name": self.class_key})
+        return found & (Q(**{f"{prefix}resource_class__key": self.class_key}) | reported)
 
 
 def devices_matching(user: Actor, wanted: DeviceFilter) -> QuerySet[Device]:
     """Devices of visible nodes narrowed by the filter, one row each."""
-    rows = Device.objects.filter(group__node__in=_nodes(user))
-    rows = rows.filter(**{f"group__{lookup}": value for lookup, value in wanted.groups().items()})
+    rows = Device.objects.filter(wanted.groups("group__"), group__node__in=_nodes(user))
     unknown = Q(group__node__last_seen_at__lt=wanted.stale_before) | Q(group__node__stage=Node.Stage.UNREACHABLE)
     by_health = {
         "healthy": Q(healthy=True) & ~unknown,
@@ -68,7 +69,7 @@ def groups_without_devices(user: Actor, wanted: DeviceFilter) -> QuerySet[Device
     rows = DeviceGroup.objects.filter(node__in=_nodes(user), devices__isnull=True, capacity_parts__gt=0)
     if wanted.health:
         return rows.none()
-    rows = rows.filter(**wanted.groups()).select_related("resource_class", "node__cluster", "node__pool")
+    rows = rows.filter(wanted.groups()).select_related("resource_class", "node__cluster", "node__pool")
     return rows.order_by("node__cluster__key", "node__name", "resource_name")
 
 
@@ -77,7 +78,8 @@ class DeviceFacets:
     """Values the filters can take among what the user sees."""
 
     classes: Sequence[str] = field(default_factory=tuple)
-    unrecognised: bool = False
+    unrecognised: Sequence[str] = field(default_factory=tuple)
+    """Names by which nodes report devices that no class takes."""
     vendors: Sequence[str] = field(default_factory=tuple)
     models: Sequence[str] = field(default_factory=tuple)
     clusters: Sequence[tuple[str, str]] = field(default_factory=tuple)
@@ -86,11 +88,11 @@ class DeviceFacets:
 def device_facets(user: Actor) -> DeviceFacets:
     """One query over the visible groups."""
     rows = DeviceGroup.objects.filter(node__in=_nodes(user)).order_by()
-    names = ("resource_class__key", "vendor", "model", "node__cluster__key", "node__cluster__name")
+    names = ("resource_class__key", "vendor", "model", "node__cluster__key", "node__cluster__name", "resource_name")
     found = list(rows.values_list(*names).distinct())
     return DeviceFacets(
         classes=sorted({row[0] for row in found if row[0]}),
-        unrecognised=any(row[0] is None for row in found),
+        unrecognised=sorted({row[5] for row in found if row[0] is None}),
         vendors=sorted({row[1] for row in found if row[1]}),
         models=sorted({row[2] for row in found if row[2]}),
         clusters=sorted({(row[3], row[4]) for row in found}),

@@ -1,7 +1,7 @@
 """Clusters, nodes and pools as their readers may see them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.core.cache import cache
@@ -13,6 +13,7 @@ from tenants.access import Actor
 from tenants.models import Grant
 from tenants.selectors.grants import grants_visible_to
 
+SERVICE = ("in", "out", "silent")
 _SIMULATED = "resources.simulated"
 
 
@@ -80,6 +81,9 @@ class NodeFilter:
     class_key: str = ""
     troubled_before: datetime | None = None
     """With it only nodes with a problem, silence since then being one."""
+    service: str = ""
+    """One of SERVICE, told by what was heard since `heard_before`."""
+    heard_before: datetime | None = None
 
 
 def nodes_matching(user: Actor, wanted: NodeFilter) -> QuerySet[Node]:
@@ -95,7 +99,16 @@ def nodes_matching(user: Actor, wanted: NodeFilter) -> QuerySet[Node]:
     if wanted.class_key:
         of_class = DeviceGroup.objects.filter(resource_class__key=wanted.class_key, capacity_parts__gt=0)
         rows = rows.filter(pk__in=of_class.order_by().values("node"))
+    if wanted.service and wanted.heard_before:
+        rows = rows.filter(in_service(wanted.heard_before).get(wanted.service, Q(pk__in=[])))
     return rows.filter(troubled(wanted.troubled_before)) if wanted.troubled_before else rows
+
+
+def in_service(stale_before: datetime) -> dict[str, Q]:
+    """Every node is one of SERVICE: jobs may be placed on it, they may not, or nobody knows how it is."""
+    silent = Q(last_seen_at__lt=stale_before) | Q(stage=Node.Stage.UNREACHABLE)
+    schedulable = Q(stage=Node.Stage.SCHEDULABLE)
+    return {"in": ~silent & schedulable, "out": ~silent & ~schedulable, "silent": silent}
 
 
 def troubled(stale_before: datetime) -> Q:
@@ -106,10 +119,10 @@ def troubled(stale_before: datetime) -> Q:
     return ~Q(stage=Node.Stage.RETIRED) & (silent | Q(pk__in=sick) | Q(pk__in=unknown))
 
 
-def stage_counts(user: Actor) -> dict[str, int]:
-    """How many visible nodes are in each stage that has any."""
-    rows = nodes_visible_to(user).order_by().values_list("stage").annotate(count=Count("pk"))
-    return dict(rows)
+def stage_counts(user: Actor, wanted: NodeFilter = NodeFilter()) -> dict[str, int]:
+    """How many visible nodes are in each stage that has any, the filter's own stage left aside."""
+    rows = nodes_matching(user, replace(wanted, stage="")).order_by()
+    return dict(rows.values_list("stage").annotate(count=Count("pk")))
 
 
 def clusters_of_nodes(user: Actor) -> QuerySet[Cluster]:
@@ -117,6 +130,12 @@ def clusters_of_nodes(user: Actor) -> QuerySet[Cluster]:
     if access.at_platform(user, "cluster.see"):
         return Cluster.objects.all()
     return Cluster.objects.filter(pk__in=nodes_visible_to(user).order_by().values("cluster_id"))
+
+
+def clusters_answering(clusters: QuerySet[Cluster], stale_before: datetime, *, answers: bool) -> QuerySet[Cluster]:
+    """Of these, without the detached ones, those heard of since then, or those not."""
+    heard = Q(last_seen_at__gte=stale_before)
+    return clusters.exclude(state=Cluster.State.DETACHED).filter(heard if answers else ~heard)
 
 
 def nodes_of_clusters(user: Actor, clusters: Sequence[Cluster]) -> QuerySet[Node]:

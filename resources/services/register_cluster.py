@@ -1,4 +1,4 @@
-"""Attach a cluster."""
+"""Register a cluster that needs no connection: this machine, or a simulated one."""
 
 from datetime import datetime
 
@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from portal.lib.errors import FieldError, Invalid
+from resources.credentials import KUBERNETES
 from resources.drivers.registry import FACTORIES
 from resources.inputs import checked, taken
 from resources.models import Cluster
@@ -36,6 +37,7 @@ def register_cluster(
     if actor is not None:
         access.require_platform(actor, "cluster.manage")
         _require_driver(driver)
+        _require_no_connection(driver)
         _require_another_machine(driver)
     said = checked(key=key, title=name, location=location, maintainer=maintainer, note=note)
     because = said["note"]
@@ -54,6 +56,12 @@ def _require_driver(driver: str) -> None:
         message = _("This installation has no driver {driver}. There is: {known}.")
         facts = {"driver": driver[:40], "known": ", ".join(sorted(FACTORIES))}
         raise Invalid.of(FieldError("driver", "UnknownDriver", message, facts))
+
+
+def _require_no_connection(driver: str) -> None:
+    if driver == KUBERNETES:
+        message = _("A Kubernetes cluster is attached with its server and credentials: give them too.")
+        raise Invalid.of(FieldError("driver", "ConnectionMissing", message, {}))
 
 
 def _require_another_machine(driver: str) -> None:

@@ -68,6 +68,14 @@ def class_list(request: HttpRequest) -> HttpResponseBase:
     return render(request, "resources/class_list.html", context)
 
 
+def _names(entry: ClassEntry) -> list[tuple[str, str]]:
+    """The names by language, each once: a model's name is often the same in all."""
+    first: dict[str, str] = {}
+    for code, name in entry.names:
+        first.setdefault(name, code)
+    return [(code, name) for name, code in first.items()]
+
+
 @require_GET
 @signed_in
 def class_detail(request: HttpRequest, key: str) -> HttpResponse:
@@ -81,8 +89,10 @@ def class_detail(request: HttpRequest, key: str) -> HttpResponse:
     of_pools = pool_rows(pools, nodes, held_by_node(nodes), class_looks(), now)
     by_pool = [(item, c) for item in of_pools for c in item.classes if c.amounts.class_key == key]
     rates = page_of(request, rates_of(row), name="rates")
+    entry = _entries(request, [row], now)[0]
     context = {
-        "row": _entries(request, [row], now)[0],
+        "row": entry,
+        "names": _names(entry),
         "by_pool": by_pool,
         "rates": rates,
         "rate_rows": rate_rows(list(rates), now),

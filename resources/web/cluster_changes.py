@@ -22,6 +22,11 @@ from resources.web.parts import simulated_names
 from tenants import access
 
 CLUSTERS = gettext_lazy("Clusters")
+KINDS = {"local": gettext_lazy("This machine"), "simulated": gettext_lazy("Simulated")}
+TITLES = {
+    "local": gettext_lazy("Attach this machine"),
+    "simulated": gettext_lazy("Attach a simulated cluster"),
+}
 VERBS = {"attached": gettext_lazy("Attach"), "paused": gettext_lazy("Pause"), "detached": gettext_lazy("Detach")}
 MEANING = {
     "attached": gettext_lazy("It is asked for its nodes again, and takes new jobs once it has answered."),
@@ -31,22 +36,30 @@ MEANING = {
 
 
 @signed_in
-def cluster_register(request: HttpRequest) -> HttpResponse:
-    """Register a cluster behind one of the drivers there are."""
+def cluster_register(request: HttpRequest, driver: str) -> HttpResponse:
+    """Register this machine, or a simulated cluster."""
     access.require_platform(request.user, "cluster.manage")
 
     def save(values: dict[str, Any], reason: str) -> str:
-        cluster = register_cluster(actor=request.user, note=reason, now=utc_now(), **values)  # type: ignore[arg-type]
+        cluster = register_cluster(
+            actor=request.user,  # type: ignore[arg-type]
+            driver=driver,
+            note=reason,
+            now=utc_now(),
+            **values,
+        )
         return reverse("cluster_detail", args=[cluster.key])
 
     effect = Effect(_("It is asked for its nodes with the next inventory pass; none of them is in a pool by itself."))
+    back = reverse("cluster_new")
     page = ChangePage(
-        title=_("Register a cluster"),
-        back=reverse("cluster_list"),
+        title=TITLES[driver],
+        back=back,
+        crumbs=[(CLUSTERS, reverse("cluster_list")), (_("Attach a cluster"), back), (KINDS[driver], "")],
         form=NewClusterForm,
         preview=lambda _values: Preview(effects=[effect]),
         save=save,
-        verb=_("Register"),
+        verb=_("Attach"),
     )
     return run_change(request, page)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from jobs.selectors.held import held_by_node, jobs_holding
@@ -16,12 +17,16 @@ from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
 from resources.models import Cluster
 from resources.selectors.catalogue import class_looks
-from resources.selectors.fleet import clusters_of_nodes, nodes_of_clusters, require_nodes
+from resources.selectors.connections import access_card
+from resources.selectors.fleet import clusters_answering, clusters_of_nodes, nodes_of_clusters, require_nodes
+from resources.selectors.freshness import STALE_AFTER
 from resources.selectors.history import history_of
 from resources.shapes import ClusterRow, cluster_rows
+from resources.web.access_words import shown_rights
 from resources.web.parts import Asked, csv_url, simulated_names, wants_csv
 from tenants import access
 
+ANSWER_WORDS = {"yes": _("Answers"), "no": _("Does not answer")}
 SORTS = {"name": ("name",), "driver": ("driver", "name"), "state": ("state", "name"), "seen": ("last_seen_at",)}
 CSV_HEAD = (
     "cluster", "name", "driver", "simulated", "state", "isolation", "nodes", "class", "resource",
@@ -35,11 +40,14 @@ def cluster_list(request: HttpRequest) -> HttpResponseBase:
     """Clusters of which the reader may see a node, with nodes by stage and devices by class."""
     require_nodes(request.user)
     now = utc_now()
-    asked = Asked.of(request, "state", "driver")
+    asked = Asked.of(request, "state", "driver", "answers")
     sorting = Sorting.of(request, SORTS, "name")
     everything = clusters_of_nodes(request.user)
     kept = {name: asked[name] for name in ("state", "driver") if asked[name]}
-    clusters = sorting.apply(everything.filter(**kept))
+    found = everything.filter(**kept)
+    if asked["answers"]:
+        found = clusters_answering(found, now - STALE_AFTER, answers=asked["answers"] == "yes")
+    clusters = sorting.apply(found)
     if wants_csv(request):
         return csv_response("clusters", CSV_HEAD, _csv_rows(_rows(request, list(clusters))))
     page = page_of(request, clusters)
@@ -50,6 +58,7 @@ def cluster_list(request: HttpRequest) -> HttpResponseBase:
         "links": [
             *(asked.toggle("state", value, label) for value, label in Cluster.State.choices),
             *(asked.toggle("driver", kind, kind) for kind in kinds),
+            *asked.chosen("answers", words=ANSWER_WORDS),
         ],
         "filtered": bool(asked),
         "heads": sorting.heads,
@@ -68,15 +77,17 @@ def cluster_detail(request: HttpRequest, key: str) -> HttpResponse:
     cluster = clusters_of_nodes(request.user).filter(key=key).first()
     if cluster is None:
         raise NotFound(f"Cluster {key}")
-    row = _rows(request, [cluster])[0]
+    row, now = _rows(request, [cluster])[0], utc_now()
+    card = access_card(cluster, now) if access.at_platform(request.user, "cluster.see") else None
     context = {
         "cluster": cluster,
+        "rights": shown_rights(card) if card else [],
         "row": row,
         "jobs": jobs_holding(cluster),
         "history": history_of(request.user, cluster),
         "may_manage": access.at_platform(request.user, "cluster.manage"),
         "simulated": simulated_names([cluster]),
-        "now": utc_now(),
+        "now": now,
     }
     return render(request, "resources/cluster_detail.html", context)
 

@@ -90,7 +90,9 @@ def _filters(request: HttpRequest, asked: Asked, looks: ClassLooks) -> dict[str,
     """The form with the values there are, and the chips."""
     facets = device_facets(request.user)
     classes = [(key, looks[key].name) for key in facets.classes]
-    classes += [(UNRECOGNISED, _("unrecognised"))] if facets.unrecognised else []
+    if facets.unrecognised:
+        classes += [(UNRECOGNISED, _("unrecognised"))]
+        classes += [(name, _("{name} (unrecognised)").format(name=name)) for name in facets.unrecognised]
     form = FacetForm(
         asked,
         {

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 from portal.lib.change_form import CleanText
 from portal.lib.localised import listed
 from portal.lib.text import clean_line, clean_name
-from resources.drivers.registry import FACTORIES
 from resources.inputs import LONGEST_LINE, LONGEST_NAME, MATCHABLE, read_key
 from resources.models.catalogue import Kind
 from resources.pairs import read_pairs
@@ -98,8 +97,7 @@ class NewClusterForm(ClusterForm):
     """A cluster that is not there yet."""
 
     key = _key()
-    driver = forms.ChoiceField(label=_("Driver"), choices=[(kind, kind) for kind in sorted(FACTORIES)])
-    field_order = ("key", "name", "driver", "location", "maintainer")
+    field_order = ("key", "name", "location", "maintainer")
 
 
 def names_of(values: Mapping[str, Any]) -> dict[str, str]:

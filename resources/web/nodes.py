@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from jobs.selectors.held import held_by_node, jobs_on, parts_by_device
@@ -38,6 +39,11 @@ from resources.shapes import device_row, node_row
 from resources.web.parts import Asked, FacetForm, csv_url, wants_csv
 
 JOBS_SHOWN = 50
+SERVICE_WORDS = {
+    "in": gettext_lazy("In service"),
+    "out": gettext_lazy("Out of service"),
+    "silent": gettext_lazy("Without fresh data"),
+}
 SORTS = {
     "name": ("name",),
     "cluster": ("cluster__key", "name"),
@@ -59,7 +65,7 @@ def node_list(request: HttpRequest) -> HttpResponseBase:
     """Nodes the reader may see; stage, cluster, pool, class, problems, name and staleness narrow them down."""
     require_nodes(request.user)
     now = utc_now()
-    asked = Asked.of(request, "stage", "cluster", "pool", "class", "q", "stale", "problems")
+    asked = Asked.of(request, "stage", "service", "cluster", "pool", "class", "q", "stale", "problems")
     sorting = Sorting.of(request, SORTS, "cluster")
     nodes = sorting.apply(nodes_matching(request.user, _filter(asked, now)))
     nodes = nodes.prefetch_related("groups__resource_class")
@@ -72,7 +78,7 @@ def node_list(request: HttpRequest) -> HttpResponseBase:
         "rows": [node_row(node, held.get(node.pk, {}), looks, now) for node in page],
         "clusters": [(cluster, is_stale(cluster.last_seen_at, now)) for cluster in clusters],
         "simulated": [cluster.name for cluster in clusters if cluster.simulated],
-        "links": _links(stage_counts(request.user), asked),
+        "links": _links(stage_counts(request.user, _filter(asked, now)), asked),
         "filtered": bool(asked),
         "heads": sorting.heads,
         "csv": csv_url(asked),
@@ -121,6 +127,8 @@ def _filter(asked: Asked, now: datetime) -> NodeFilter:
         class_key=asked["class"],
         stale_before=late if asked["stale"] == "1" else None,
         troubled_before=late if asked["problems"] == "1" else None,
+        service=asked["service"],
+        heard_before=late,
     )
 
 
@@ -149,6 +157,7 @@ def _links(counts: dict[str, int], asked: Asked) -> list[Link]:
         *stages,
         asked.toggle("stale", "1", _("Stale"), state="stale"),
         asked.toggle("problems", "1", _("With problems")),
+        *asked.chosen("service", words=SERVICE_WORDS),
         *asked.chosen("cluster", "pool", "class", "q"),
     ]
 

@@ -1,8 +1,10 @@
 """Pages of resources."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
 from resources.web import (
+    access,
+    access_changes,
     catalogue,
     class_changes,
     cluster_changes,
@@ -16,8 +18,15 @@ from resources.web import (
 
 urlpatterns: list[URLPattern] = [
     path("clusters", clusters.cluster_list, name="cluster_list"),
-    path("clusters/new", cluster_changes.cluster_register, name="cluster_register"),
+    path("clusters/new", access.cluster_new, name="cluster_new"),
+    path("clusters/new/kubernetes", access_changes.cluster_connect, name="cluster_connect"),
+    re_path(r"^clusters/new/(?P<driver>local|simulated)$", cluster_changes.cluster_register, name="cluster_register"),
+    path("cluster-roles/<slug:right>.yaml", access.role_manifest, name="role_manifest"),
     path("clusters/<slug:key>", clusters.cluster_detail, name="cluster_detail"),
+    path("clusters/<slug:key>/access", access.cluster_access, name="cluster_access"),
+    path("clusters/<slug:key>/access/review", access.permission_review, name="permission_review"),
+    path("clusters/<slug:key>/access/<slug:right>", access_changes.credential_rotate, name="credential_rotate"),
+    path("clusters/<slug:key>/access/<slug:right>/remove", access_changes.credential_remove, name="credential_remove"),
     path("clusters/<slug:key>/edit", cluster_changes.cluster_edit, name="cluster_edit"),
     path("clusters/<slug:key>/attach", cluster_changes.cluster_state, {"state": "attached"}, name="cluster_attach"),
     path("clusters/<slug:key>/pause", cluster_changes.cluster_state, {"state": "paused"}, name="cluster_pause"),

@@ -38,6 +38,7 @@ class AuditQuery(PageQuery):
     text = inputs.text(200, help_text="Part of the object's name, the reason or the note.")
     since = inputs.moment(help_text="From this moment on.")
     until = inputs.moment(help_text="Before this moment.")
+    privileged = inputs.flag(help_text="true: only what changed rules, people or the fleet.")
 
 
 class TokenRow(Shown):

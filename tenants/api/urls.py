@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from tenants.api import audit, members, scopes, tokens
+from tenants.api import audit, members, previews, scopes, tokens
 
 urlpatterns: list[URLPattern] = [
     path("tokens", tokens.Tokens.as_view(), name="api_tokens"),
@@ -22,6 +22,20 @@ urlpatterns: list[URLPattern] = [
     path("people", members.People.as_view(), name="api_people"),
     path("people/<uuid:key>/active", members.PersonActive.as_view(), name="api_person_active"),
     path("people/<uuid:key>/password", members.PersonPassword.as_view(), name="api_person_password"),
+    path("teams/preview", previews.NewTeam.as_view(), name="api_team_new_preview"),
+    path("teams/<uuid:key>/preview", previews.TeamChange.as_view(), name="api_team_preview"),
+    path("teams/<uuid:key>/delete/preview", previews.TeamDeleted.as_view(), name="api_team_delete_preview"),
+    path("teams/<uuid:key>/members/preview", previews.TeamMember.as_view(), name="api_team_members_preview"),
+    path("projects/preview", previews.NewProject.as_view(), name="api_project_new_preview"),
+    path("projects/<uuid:key>/preview", previews.ProjectChange.as_view(), name="api_project_preview"),
+    path("projects/<uuid:key>/archive/preview", previews.ProjectArchived.as_view(), name="api_project_archive_preview"),
+    path("projects/<uuid:key>/restore/preview", previews.ProjectRestored.as_view(), name="api_project_restore_preview"),
+    path("projects/<uuid:key>/members/preview", previews.ProjectMember.as_view(), name="api_project_members_preview"),
+    path("members/<uuid:key>/preview", previews.RoleChange.as_view(), name="api_member_preview"),
+    path("members/<uuid:key>/remove/preview", previews.RoleTaken.as_view(), name="api_member_remove_preview"),
+    path("people/preview", previews.NewPerson.as_view(), name="api_person_new_preview"),
+    path("people/<uuid:key>/active/preview", previews.PersonActive.as_view(), name="api_person_active_preview"),
+    path("people/<uuid:key>/password/preview", previews.PersonPassword.as_view(), name="api_person_password_preview"),
     path("roles", members.Roles.as_view(), name="api_roles"),
     path("audit/chain", audit.AuditChain.as_view(), name="api_audit_chain"),
     path("audit", audit.Audit.as_view(), name="api_audit"),

@@ -15,7 +15,7 @@ RESULTS = ("done", "denied", "failed")
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """What to keep; an empty value keeps everything. Times are half-open [since, until)."""
+    """What to keep; an empty value keeps everything. Times are half-open [since, until). See `privileged`."""
 
     verb: str = ""
     actor: str = ""
@@ -26,6 +26,7 @@ class AuditFilter:
     text: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    privileged: bool = False
 
     @property
     def is_set(self) -> bool:
@@ -70,7 +71,7 @@ def audit_matching(user: Actor, wanted: AuditFilter) -> QuerySet[AuditEvent]:
         rows = rows.filter(at__gte=wanted.since)
     if wanted.until:
         rows = rows.filter(at__lt=wanted.until)
-    return rows
+    return privileged(rows) if wanted.privileged else rows
 
 
 def _teams_below(slug: str) -> list[UUID]:

@@ -130,9 +130,14 @@ def contents_of(team: Team) -> dict[str, int]:
     }
 
 
-def projects_matching(user: Actor, *, text: str = "", archived: bool = False) -> QuerySet[Project]:
-    """Projects the user sees by part of their name or slug; archived ones alone, or none of them."""
-    rows = access.visible_projects(user).filter(archived_at__isnull=not archived).select_related("team")
+def projects_matching(user: Actor, *, text: str = "", archived: bool = False, led: bool = False) -> QuerySet[Project]:
+    """Projects the user sees by part of their name or slug; archived ones alone, or none of them; `led`: only of
+    teams the user leads."""
+    rows = (
+        access.visible_projects(user, "team.change" if led else "project.see")
+        .filter(archived_at__isnull=not archived)
+        .select_related("team")
+    )
     if text:
         rows = rows.filter(Q(name__icontains=text) | Q(slug__icontains=text))
     return rows.order_by("slug")

@@ -6,18 +6,19 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
+from portal.lib import units
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
 from portal.lib.display import Link
 from portal.lib.signin import signed_in
 from tenants import access
-from tenants.audit_words import TARGET_WORDS, VERBS, Changed, field_word, value_text
+from tenants.audit_words import TARGET_WORDS, VERBS, changes
 from tenants.models import AuditEvent
 from tenants.selectors.audit import RESULTS, AuditFilter, audit_matching, page_before, project_slugs, require_audit
 from tenants.services.verify_audit import CHECKED, verify_audit
@@ -34,9 +35,7 @@ class AuditForm(forms.Form):
     """The filters; days are days of the page's time zone, both included."""
 
     text = forms.CharField(label=_("Text"), max_length=200, required=False, help_text=_("In object, reason or note."))
-    verb = forms.CharField(
-        label=_("Act"), max_length=60, required=False, widget=forms.TextInput(attrs={"list": "audit-verbs"})
-    )
+    verb = forms.CharField(label=_("Act"), max_length=60, required=False, widget=forms.Select)
     target_type = forms.ChoiceField(
         label=_("Kind of object"), required=False, choices=[("", _("any")), *TARGET_WORDS.items()]
     )
@@ -48,12 +47,23 @@ class AuditForm(forms.Form):
     project = forms.CharField(label=_("Project"), max_length=200, required=False)
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    after = forms.DateTimeField(label=_("Not before"), required=False, widget=forms.HiddenInput)
+    privileged = forms.CharField(label=_("Privileged changes"), max_length=1, required=False, widget=forms.HiddenInput)
     before = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, widget=forms.HiddenInput)
+
+    def __init__(self, given: QueryDict) -> None:
+        super().__init__(given)
+        widget, asked = self.fields["verb"].widget, given.get("verb", "").strip()
+        assert isinstance(widget, forms.Select)
+        # An address may also ask for all verbs that begin alike, such as "role.": that stays chosen.
+        more = [(asked, asked)] if asked and asked not in VERBS else []
+        widget.choices = [("", _("any")), *VERBS.items(), *more]
 
     def wanted(self) -> AuditFilter:
         """The filter of a valid form."""
         said = self.cleaned_data
         until = said["until"]
+        since = [moment for moment in (_midnight(said["since"]), said["after"]) if moment]
         return AuditFilter(
             verb=said["verb"],
             actor=said["actor"],
@@ -62,7 +72,8 @@ class AuditForm(forms.Form):
             team=said["team"],
             target_type=said["target_type"],
             text=said["text"],
-            since=_midnight(said["since"]),
+            since=max(since, default=None),
+            privileged=said["privileged"] == "1",
             until=_midnight(until + timedelta(days=1) if until and until < date.max else until),
         )
 
@@ -96,9 +107,8 @@ def _page(request: HttpRequest, form: AuditForm, page: list[AuditEvent], older: 
     context = {
         "form": form,
         "filtered": form.wanted().is_set,
-        "rows": [(event, slugs.get(event.project_id), changes(event)) for event in page],
+        "rows": [(event, slugs.get(event.project_id), changes(event.before, event.after)) for event in page],
         "chips": _chips(request, form),
-        "verbs": VERBS.items(),
         "may_verify": access.at_platform(request.user, "audit.see"),
         "older": _address(request, before=str(older)) if older else "",
         "newest": _address(request) if form.cleaned_data["before"] else "",
@@ -109,30 +119,22 @@ def _page(request: HttpRequest, form: AuditForm, page: list[AuditEvent], older: 
     return render(request, "tenants/audit_list.html", context)
 
 
-def changes(event: AuditEvent) -> list[Changed]:
-    """Fields with the values before and after, as a reader knows them, in the order of their names."""
-    before, after = event.before or {}, event.after or {}
-    resource = str((after or before).get("resource", ""))
-    names = sorted({*before, *after})
-    texts = [[value_text(name, side.get(name), resource) for side in (before, after)] for name in names]
-    return [Changed(name, field_word(name), *pair) for name, pair in zip(names, texts, strict=True)]
-
-
 def _chips(request: HttpRequest, form: AuditForm) -> list[Link]:
     """Each filter that is set, as a chip that takes it off; and the refusals, one click away."""
     chips = []
     for name, field in form.fields.items():
         value = form.cleaned_data.get(name)
         if value and name != "before":
-            chips.append(
-                Link(f"{field.label}: {_chip_word(name, value)}", _address(request, **{name: ""}), current=True)
-            )
+            said = str(field.label) if name == "privileged" else f"{field.label}: {_chip_word(name, value)}"
+            chips.append(Link(said, _address(request, **{name: ""}), current=True))
     if not form.cleaned_data["result"]:
         chips.append(Link(str(_("Refusals")), _address(request, result="denied"), state="denied"))
     return chips
 
 
 def _chip_word(name: str, value: Any) -> str:
+    if isinstance(value, datetime):
+        return units.time_text(value, timezone.get_current_timezone(), "minute")
     words: dict[str, Any] = {"verb": VERBS, "result": RESULT_WORDS, "target_type": TARGET_WORDS}
     return str(words.get(name, {}).get(value, value))
 

@@ -81,12 +81,15 @@ class RoleForm(forms.Form):
 
 
 class MemberForm(RoleForm):
-    """A person by the exact user name, and a role."""
+    """A person by the exact user name, and a role. None is chosen beforehand: what is given is given on purpose."""
 
     username = CleanText(
         lambda raw: clean_line(raw, maximum=150), label=_("User name"), help_text=_("Exactly as they sign in.")
     )
     field_order = ("username", "role")
+
+    def __init__(self, *args: Any, roles: Choices, **kwargs: Any) -> None:
+        super().__init__(*args, roles=[("", _("choose a role")), *roles], **kwargs)
 
 
 class PersonForm(forms.Form):

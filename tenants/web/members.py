@@ -12,12 +12,11 @@ from django.views.decorators.http import require_http_methods
 from portal.lib.change_form import ChangePage, Effect, Preview, run_change
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
-from portal.lib.localised import listed
 from portal.lib.signin import signed_in
-from tenants import access
+from tenants import access, effects
 from tenants.models import Membership
 from tenants.role_words import ROLE_WORDS
-from tenants.roles import GRANTS, Role
+from tenants.roles import Role
 from tenants.selectors.people import person_named
 from tenants.selectors.teams import members_on, project_by_slug, team_by_slug
 from tenants.services.change_role import change_role
@@ -64,7 +63,7 @@ def member_edit(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         form=form,
         today=lambda: Membership.objects.filter(pk=membership.pk).values("role").first() or {},
         lock=lambda: _still(membership),
-        preview=lambda values: Preview(effects=[_reach(Role(values["role"]), scope), _next_request()]),
+        preview=lambda values: Preview(effects=effects.of_changed_role(Role(values["role"]), scope)),
         save=save,
     )
     return run_change(request, page)
@@ -86,7 +85,7 @@ def member_remove(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         title=_("Take the role {role} from {person}").format(role=word, person=membership.user),
         back=address_of(scope),
         crumbs=trail(actor_of(request), scope, gettext_lazy("Take role")),
-        preview=lambda _values: Preview(effects=[_next_request(), *_left(membership, scope)]),
+        preview=lambda _values: Preview(effects=effects.of_taken_role(membership, scope)),
         save=save,
         verb=gettext_lazy("Take the role"),
         done=gettext_lazy("The role was taken."),
@@ -108,13 +107,10 @@ def _add(request: HttpRequest, scope: Scope) -> HttpResponse:
 
     def preview(values: dict[str, Any]) -> Preview:
         person, role = person_named(values["username"]), Role(values["role"])
-        held = members_on(scope).filter(user=person)
         own = {"project": scope} if hasattr(scope, "team_id") else {"team": scope}
-        there = held.filter(role=role.value, **own).exists()
-        effects = [Effect(_("{name} signs in as {username}.").format(name=person, username=person.username))]
-        effects += [_reach(role, scope), *_held(held)]
+        there = members_on(scope).filter(user=person, role=role.value, **own).exists()
         blockers = [Effect(_("They hold this role here already."), "bad")] if there else []
-        return Preview(effects=effects, blockers=blockers)
+        return Preview(effects=effects.of_given_role(person, role, scope), blockers=blockers)
 
     page = ChangePage(
         title=_("Give a role in {scope}").format(scope=scope),
@@ -145,30 +141,3 @@ def _still(membership: Membership) -> Membership:
     if row is None:
         raise NotFound(f"membership {membership.pk}")
     return row
-
-
-def _reach(role: Role, scope: Scope) -> Effect:
-    """How far the role reaches, in one sentence."""
-    text = _("{role}: may change {n} kinds of things in {scope} and all below it.")
-    changes = sum(permission.endswith((".change", ".manage")) for permission in GRANTS[role])
-    if not changes:
-        text = _("{role}: may look, and change nothing, in {scope} and all below it.")
-    return Effect(text.format(role=ROLE_WORDS[role], n=changes, scope=scope), "warn" if changes else "off")
-
-
-def _next_request() -> Effect:
-    return Effect(_("It takes effect on the person's next request; jobs that run go on."))
-
-
-def _left(membership: Membership, scope: Scope) -> list[Effect]:
-    return _held(members_on(scope).filter(user=membership.user).exclude(pk=membership.pk)) or [
-        Effect(_("They hold no other role here and will no longer see it."), "warn")
-    ]
-
-
-def _held(rows: Any) -> list[Effect]:
-    """Roles a person has here anyway."""
-    words = [
-        _("{role} in {scope}").format(role=ROLE_WORDS[Role(row.role)], scope=row.project or row.team) for row in rows
-    ]
-    return [Effect(_("They also hold: {roles}.").format(roles=listed(words)))] if words else []

@@ -78,9 +78,10 @@ def member_rows(scope: Scope, powers: Powers) -> list[MemberRow]:
 
 
 def roles_to_give(user: User, scope: Scope) -> list[tuple[str, str | Promise]]:
-    """Roles that are held in such a scope and reach no further than the user's own, as choices."""
+    """Roles that are held in such a scope and reach no further than the user's own, as choices: the weakest first."""
     powers, kind = access.powers_at(user, scope), access.kind_of_scope(scope)
-    return [(role.value, ROLE_WORDS[role]) for role in Role if kind in SCOPES[role] and GRANTS[role] <= powers]
+    roles = sorted(Role, key=lambda role: len(GRANTS[role]))
+    return [(role.value, ROLE_WORDS[role]) for role in roles if kind in SCOPES[role] and GRANTS[role] <= powers]
 
 
 def rules_context(request: HttpRequest, scope: Scope, now: datetime, powers: Powers) -> dict[str, Any]:

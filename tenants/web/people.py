@@ -16,7 +16,7 @@ from portal.lib.display import Link
 from portal.lib.errors import NotFound
 from portal.lib.pages import page_of, word
 from portal.lib.signin import signed_in
-from tenants import access
+from tenants import access, effects
 from tenants.audit_words import word_of
 from tenants.models import Membership, User
 from tenants.role_words import ROLE_WORDS
@@ -97,12 +97,7 @@ def person_new(request: HttpRequest) -> HttpResponse:
         back=reverse("people"),
         crumbs=[(gettext_lazy("People"), reverse("people")), (gettext_lazy("New account"), "")],
         form=PersonForm,
-        preview=lambda _values: Preview(
-            effects=[
-                Effect(_("A random password is made and shown once; hand it over in person.")),
-                Effect(_("The account holds no role until somebody gives it one."), "warn"),
-            ]
-        ),
+        preview=lambda _values: Preview(effects=effects.of_new_person()),
         save=save,
         verb=gettext_lazy("Make the account"),
     )
@@ -113,20 +108,14 @@ def person_new(request: HttpRequest) -> HttpResponse:
 @signed_in
 def person_block(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """No sign-in any more; jobs that run go on."""
-    effects = [
-        Effect(_("Sessions and tokens of this person are refused from the next request on."), "warn"),
-        Effect(_("Jobs that run go on; roles stay, and count again when the account is let in again.")),
-    ]
-    return _set_active(request, key, active=False, effects=effects)
+    return _set_active(request, key, active=False)
 
 
 @require_http_methods(GET_POST)
 @signed_in
 def person_unblock(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Sign-in again, with the roles that are still held."""
-    return _set_active(
-        request, key, active=True, effects=[Effect(_("The person may sign in again, with these roles."))]
-    )
+    return _set_active(request, key, active=True)
 
 
 @require_http_methods(GET_POST)
@@ -143,9 +132,7 @@ def person_password(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         title=_("New password for {person}").format(person=person),
         back=reverse("person_detail", args=[key]),
         crumbs=_crumbs(person, _("New password")),
-        preview=lambda _values: Preview(
-            effects=[Effect(_("The password of today and all open sessions end; tokens stay."), "warn")]
-        ),
+        preview=lambda _values: Preview(effects=effects.of_new_password()),
         save=save,
         verb=gettext_lazy("Make a new password"),
         danger=True,
@@ -153,15 +140,15 @@ def person_password(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     return run_change(request, page)
 
 
-def _set_active(request: HttpRequest, key: uuid.UUID, *, active: bool, effects: list[Effect]) -> HttpResponse:
+def _set_active(request: HttpRequest, key: uuid.UUID, *, active: bool) -> HttpResponse:
     access.require_platform(request.user, CHANGE)
     person, actor = _person(key), actor_of(request)
     back = reverse("person_detail", args=[key])
     so_already = Effect(_("The account is let in already.") if active else _("The account is blocked already."), "bad")
 
     def preview(_values: dict[str, Any]) -> Preview:
-        roles = [Effect(f"{word} · {scope}") for word, scope, _url in map(_line, roles_of([person]).get(person.pk, []))]
-        return Preview(effects=[*effects, *roles], blockers=[so_already] if person.is_active == active else [])
+        found = effects.of_person_active(person, active=active)
+        return Preview(effects=found, blockers=[so_already] if person.is_active == active else [])
 
     def save(_values: dict[str, Any], reason: str) -> str:
         set_user_active(actor=actor, user=person, active=active, now=utc_now(), note=reason)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from portal.lib.change_form import ChangePage, Effect, Preview, run_change
 from portal.lib.clock import utc_now
 from portal.lib.signin import signed_in
-from tenants import access
+from tenants import access, effects
 from tenants.models import Project, Team
 from tenants.selectors.teams import contents_of, project_by_slug, team_by_slug
 from tenants.services.archive_project import archive_project
@@ -78,9 +78,7 @@ def team_delete(request: HttpRequest, slug: str) -> HttpResponse:
         team,
         gettext_lazy("Delete team"),
         save,
-        preview=lambda _values: Preview(
-            effects=[Effect(_("The team goes; its records in the audit trail stay."))], blockers=_in_the_way(team)
-        ),
+        preview=lambda _values: Preview(effects=effects.of_deleted_team(), blockers=_in_the_way(team)),
         verb=gettext_lazy("Delete the team"),
         done=gettext_lazy("The team was deleted."),
         danger=True,
@@ -97,18 +95,13 @@ def project_new(request: HttpRequest, slug: str) -> HttpResponse:
     def save(values: dict[str, Any], reason: str) -> str:
         return address_of(create_project(actor=actor, team=team, now=utc_now(), note=reason, **values))
 
-    def preview(_values: dict[str, Any]) -> Preview:
-        return Preview(effects=[Effect(_("It may use the pools that are granted to {team} and the teams above.").format(
-            team=team.name
-        ))])  # fmt: skip
-
     page = _page(
         request,
         team,
         gettext_lazy("New project"),
         save,
         form=NewProjectForm,
-        preview=preview,
+        preview=lambda _values: Preview(effects=effects.of_new_project(team)),
         verb=gettext_lazy("Make the project"),
     )
     return run_change(request, page)
@@ -146,18 +139,15 @@ def project_archive(request: HttpRequest, slug: str) -> HttpResponse:
         archive_project(actor=actor, project=project, now=utc_now(), note=reason)
         return address_of(project)
 
-    effects = [
-        Effect(_("It takes no new jobs, and jobs that wait are held back."), "warn", f"{jobs}&state=waiting"),
-        Effect(_("Jobs that run go on until their own end."), "off", f"{jobs}&state=active"),
-        Effect(_("Jobs, usage and records stay readable. It can be taken out of the archive again.")),
-    ]
     gone = [Effect(_("It is archived already."), "bad")]
     page = _page(
         request,
         project,
         gettext_lazy("Archive project"),
         save,
-        preview=lambda _values: Preview(effects=effects, blockers=gone if _archived(project) else []),
+        preview=lambda _values: Preview(
+            effects=effects.of_archived_project(jobs), blockers=gone if _archived(project) else []
+        ),
         verb=gettext_lazy("Archive the project"),
         danger=True,
     )
@@ -174,14 +164,15 @@ def project_restore(request: HttpRequest, slug: str) -> HttpResponse:
         restore_project(actor=actor, project=project, now=utc_now(), note=reason)
         return address_of(project)
 
-    effects = [Effect(_("It takes jobs again, and those that were held back by the archive join the queue."))]
     there = [Effect(_("It is not archived."), "bad")]
     page = _page(
         request,
         project,
         gettext_lazy("Take project out of the archive"),
         save,
-        preview=lambda _values: Preview(effects=effects, blockers=[] if _archived(project) else there),
+        preview=lambda _values: Preview(
+            effects=effects.of_restored_project(), blockers=[] if _archived(project) else there
+        ),
         verb=gettext_lazy("Take it out"),
     )
     return run_change(request, page)

@@ -1,10 +1,11 @@
 """Teams and projects, read."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from portal.lib.clock import utc_now
@@ -35,6 +36,7 @@ from tenants.web.parts import (
 )
 
 PROJECTS_SHOWN = 50
+PROJECT_FLAGS = {"archived": gettext_lazy("Archived"), "led": gettext_lazy("Of teams I lead")}
 
 
 @require_GET
@@ -89,13 +91,23 @@ def team_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @signed_in
 def project_list(request: HttpRequest) -> HttpResponse:
     """Projects the reader sees; archived ones only when they are asked for."""
-    text, archived = word(request, "q"), request.GET.get("archived") == "1"
-    page = page_of(request, projects_matching(request.user, text=text, archived=archived))
-    links = [Link(_("Archived"), "?" if archived else "?archived=1", current=archived)]
-    if text:
-        links.append(Link(text, "?archived=1" if archived else "?", current=True))
-    context = {"page": page, "links": links, "filtered": bool(text or archived), "now": utc_now()}
+    asked = {"q": word(request, "q"), **{name: word(request, name, 1) for name in PROJECT_FLAGS}}
+    on = {name: asked[name] == "1" for name in PROJECT_FLAGS}
+    page = page_of(request, projects_matching(request.user, text=asked["q"], **on))
+    links = [
+        Link(str(label), _with(asked, **{name: "" if on[name] else "1"}), current=on[name])
+        for name, label in PROJECT_FLAGS.items()
+        if on[name] or name != "led"
+    ]
+    if asked["q"]:
+        links.append(Link(asked["q"], _with(asked, q=""), current=True))
+    kept = [name for name in PROJECT_FLAGS if on[name]]
+    context = {"page": page, "links": links, "kept": kept, "filtered": any(asked.values()), "now": utc_now()}
     return render(request, "tenants/project_list.html", context)
+
+
+def _with(asked: dict[str, str], **changed: str) -> str:
+    return f"?{urlencode({name: value for name, value in (asked | changed).items() if value})}"
 
 
 @require_GET

@@ -30,7 +30,7 @@ class TokenForm(forms.Form):
     days = forms.IntegerField(
         label=gettext_lazy("Works for"), min_value=1, max_value=MOST_DAYS, initial=DAYS, localize=False
     )
-    read_only = forms.BooleanField(label=gettext_lazy("May only read"), required=False)
+    read_only = forms.BooleanField(label=gettext_lazy("May only read"), required=False, initial=True)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -33,6 +33,7 @@ def test_a_researcher_submits_follows_and_cancels_without_javascript(
 
         researcher.page.goto(f"{base_url}/templates/open-session/new")
         page.get_by_role("button", name="Submit job").click()
+        expect(page.locator(".rail")).to_have_count(1)
         _reload_until(researcher, ".rail [data-stage=running][aria-current]")
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator("#flash")).to_contain_text(re.compile("cancel", re.IGNORECASE))
@@ -42,7 +43,7 @@ def test_a_researcher_submits_follows_and_cancels_without_javascript(
 
 def _reload_until(researcher: Person, selector: str) -> None:
     def is_there() -> bool:
-        researcher.page.reload()
+        researcher.page.goto(researcher.page.url)  # reload() may hit a page that Chromium is just putting away
         return researcher.page.locator(selector).count() == 1
 
     until(is_there, within=60, what=f"{selector} did not come: {researcher.page.url}")

@@ -2,7 +2,8 @@
 
 Nothing here is computed from the permission table. A route without a row fails.
 `+` answered (2xx, a redirect onward, or 422 for an empty form) · `3` 403 seen but not allowed ·
-`4` 404 not to be seen · `L` sent to sign in · `1` 401 · `9` 409 allowed, but something stands against it.
+`4` 404 not to be seen · `L` sent to sign in · `1` 401 · `9` 409 allowed, but something stands against it ·
+`5` 503 allowed, but a cluster does not answer.
 """
 
 import json
@@ -74,16 +75,22 @@ def tenants_of(team: Team, project: Project, person: User, pool: str) -> dict[st
         ({"key": grant.pk}, ("grant_edit", "grant_end")),
         ({"key": cell.pk}, ("quota_edit", "quota_delete")),
         ({"key": uuid.uuid4()}, ("token_delete",)),
-        ({"key": team.pk}, ("api_team", "api_team_members")),
-        ({"key": make.make_team(f"spare-{team.slug}", team).pk}, ("api_team_delete",)),
-        ({"key": project.pk}, ("api_project_archive", "api_project_restore", "api_project_members")),
-        ({"key": member.pk}, ("api_member", "api_member_remove")),
-        ({"key": grant.pk}, ("api_grant", "api_grant_end")),
-        ({"key": cell.pk}, ("api_quota_delete",)),
-        ({"key": person.pk}, ("api_person_active", "api_person_password")),
+        ({"key": team.pk}, with_previews("api_team", "api_team_members")),
+        ({"key": make.make_team(f"spare-{team.slug}", team).pk}, with_previews("api_team_delete")),
+        ({"key": project.pk}, with_previews("api_project_archive", "api_project_restore", "api_project_members")),
+        ({"key": project.pk}, ("api_project_preview",)),
+        ({"key": member.pk}, with_previews("api_member", "api_member_remove")),
+        ({"key": grant.pk}, with_previews("api_grant", "api_grant_end")),
+        ({"key": cell.pk}, with_previews("api_quota_delete")),
+        ({"key": person.pk}, with_previews("api_person_active", "api_person_password")),
         ({"key": person.pk}, ("person_detail", "person_block", "person_unblock", "person_password")),
     ]
     return {route: arguments for arguments, routes_of in groups for route in routes_of}
+
+
+def with_previews(*names: str) -> tuple[str, ...]:
+    """These routes, and those that only try what they do."""
+    return (*names, *(f"{name}_preview" for name in names))
 
 
 def templates_of(project: Project, source: TemplateVersion) -> dict[str, dict[str, object]]:
@@ -99,6 +106,7 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
     settings.STATE_DIR = tmp_path
     publish_shipped_templates(now=make.NOW)
     far = make.make_node("n2", cast.cluster, cast.other)
+    make.make_kubernetes("far", server="https://127.0.0.1:9")
     version = TemplateVersion.objects.get(template__slug="run-operation")
     own = make.make_job(cast.alpha, cast.member, name="Job of alpha", state="RUNNING", template_version=version)
     other = make.make_job(cast.beta, cast.outsider, name="Job of beta", state="RUNNING", template_version=version)
@@ -150,11 +158,18 @@ def call(client: Client, route: str, method: str, objects: Objects) -> str:
         "pool_delete": {"key": objects.pool},
         **{f"node_{act}": {"key": objects.node} for act in ("cordon", "drain", "retire", "release")},
         **{f"cluster_{act}": {"key": "site"} for act in ("detail", "edit", "attach", "pause", "detach")},
+        "cluster_register": {"driver": "simulated"},
+        **{name: {"key": "far"} for name in ("cluster_access", "permission_review")},
+        **{f"api_cluster_{name}": {"key": "far"} for name in ("access", "review")},
+        **{f"credential_{act}": {"key": "far", "right": "runner"} for act in ("rotate", "remove")},
+        "api_cluster_credential": {"key": "far", "right": "runner"},
+        **{name: {"right": "runner"} for name in ("role_manifest", "api_cluster_role")},
         **{name: {"key": "cpu"} for name in ("class_detail", "class_edit", "class_retire", "rate_publish")},
         **{name: {"key": objects.pool} for name in ("api_pool", "api_pool_preview")},
         "api_node_stage": {"key": objects.node},
         **{name: {"key": "site"} for name in ("api_cluster", "api_cluster_state")},
-        **{f"api_{name}": {"key": "cpu"} for name in ("class", "class_preview", "class_retire", "rates")},
+        **{f"api_{name}": {"key": "cpu"} for name in ("class", "class_preview", "class_retire")},
+        **{f"api_{name}": {"key": "cpu"} for name in ("rates", "rate_preview")},
         "service_token": {"key": objects.project},
         "api_service_token": {"key": objects.project},
         "api_project": {"key": objects.project},
@@ -171,7 +186,7 @@ def call(client: Client, route: str, method: str, objects: Objects) -> str:
     body: dict[str, object] = {"project": str(objects.project)}
     if method == "GET":
         answer = client.get(path, body if route == "job_new" else {})
-    elif route == "api_pool" and method == "DELETE":
+    elif route in ("api_pool", "api_cluster_credential") and method == "DELETE":
         answer = client.delete(f"{path}?reason=Why")
     elif (route, method) in BODIES:
         named = {"<team>": objects.tenants["api_team"]["key"], "<project>": objects.project}
@@ -204,7 +219,7 @@ def sign(answer) -> str:
         return "L"
     if answer.status_code < 400 or answer.status_code == 422:
         return "+"
-    return {401: "1", 403: "3", 404: "4", 409: "9"}.get(answer.status_code, str(answer.status_code))
+    return {401: "1", 403: "3", 404: "4", 409: "9", 503: "5"}.get(answer.status_code, str(answer.status_code))
 
 
 def test_every_route_has_a_row_and_every_row_a_route():

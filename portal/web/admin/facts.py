@@ -3,11 +3,16 @@
 from datetime import datetime
 from typing import TypedDict
 
+from django.utils.translation import gettext as _
+
+from jobs.reasons import Reason
 from jobs.selectors.cells import CellUse, use_of_cells
+from jobs.sentences import sentence
 from portal.lib.errors import NotFound
-from portal.lib.localised import localised
+from portal.lib.localised import listed, localised
 from resources.models import Pool, ResourceClass
 from resources.selectors.capacity import capacity_of
+from resources.selectors.catalogue import class_looks
 from resources.selectors.fleet import nodes_of_pools
 from resources.selectors.freshness import STALE_AFTER
 from tenants.access import Actor
@@ -50,6 +55,35 @@ def capacity(pool_key: str, class_key: str, resource: str, now: datetime) -> int
     nodes = nodes_of_pools(list(Pool.objects.filter(key=pool_key)))
     sums = capacity_of(nodes, {}, now - STALE_AFTER)
     return next((c.installed for c in sums if (c.class_key, c.resource) == (class_key, resource)), None)
+
+
+def resources_in(pool_key: str, now: datetime) -> set[str] | None:
+    """What kinds of things the pool's nodes have: cpu, memory, device; None for a pool that does not exist."""
+    pool = Pool.objects.filter(key=pool_key).first()
+    if pool is None:
+        return None
+    return {c.resource for c in capacity_of(nodes_of_pools([pool]), {}, now - STALE_AFTER) if c.installed}
+
+
+def stands_against(axis: Axis, now: datetime) -> str:
+    """Why no job can use a quota of this pool and class today, in the sentence such a job would get; "" if none.
+
+    Cells name pool and class by key: one that does not exist, or is not in the pool, is said, never a crash.
+    """
+    pool = Pool.objects.filter(key=axis["pool_key"]).first()
+    if pool is None:
+        return sentence(Reason.POOL_NOT_FOUND, {"pool": axis["pool_key"]}, now)
+    row = ResourceClass.objects.filter(key=axis["class_key"], retired_at__isnull=True).first()
+    if row is None:
+        return sentence(Reason.CLASS_NOT_FOUND, {"class_key": axis["class_key"]}, now)
+    sums = capacity_of(nodes_of_pools([pool]), {}, now - STALE_AFTER)
+    there = [c.class_key for c in sums if c.installed]
+    if row.key in there:
+        return ""
+    names = {"pool": localised(pool.name, pool.key), "res": localised(row.name, row.key)}
+    looks = class_looks()
+    has = _("It has: {list}.").format(list=listed(looks[key].name for key in there)) if there else _("It has no node.")
+    return f"{sentence(Reason.NO_HOST_OF_CLASS, names, now)} {has}"
 
 
 def use_of(tenant: Tenant, pool_key: str, class_key: str, resource: str) -> CellUse:

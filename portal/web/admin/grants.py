@@ -1,6 +1,7 @@
 """Grant a pool to a team or project, change the grant, end it."""
 
 import uuid
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,13 +12,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
+from jobs.reasons import Reason
 from jobs.scheduler.snapshot import PriorityClass
 from jobs.selectors.cells import jobs_holding
+from jobs.sentences import sentence
 from portal.lib.change_form import ChangePage, Effect, Preview, run_change
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.signin import signed_in
-from portal.web.admin.facts import Tenant, pool_choices, tenant_named
+from portal.web.admin.facts import Tenant, pool_choices, resources_in, tenant_named
 from portal.web.admin.fields import Count, Devices, Duration, Moment
 from tenants import access
 from tenants.grant_rules import bounds_of
@@ -88,7 +91,7 @@ def grant_new(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
         back=address_of(tenant),
         crumbs=[(tenant.name, address_of(tenant)), (gettext_lazy("Grant a pool"), "")],
         form=form,
-        preview=lambda values: Preview(effects=[*_reach(tenant), *_period(values, now)]),
+        preview=lambda values: Preview(effects=effects_of_grant(tenant, values["pool_key"], values, now)),
         save=save,
         verb=gettext_lazy("Grant the pool"),
     )
@@ -117,7 +120,7 @@ def grant_edit(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         form=GrantForm,
         today=lambda: _today(grant),
         lock=lambda: _locked(grant),
-        preview=lambda values: Preview(effects=[*_period(values, now), *_running(tenant, grant.pool_key)]),
+        preview=lambda values: Preview(effects=effects_of_change(grant, values, now)),
         save=save,
     )
     return run_change(request, page)
@@ -135,17 +138,12 @@ def grant_end(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         return address_of(tenant)
 
     over = grant.valid_to is not None and grant.valid_to <= now
-    effects = [
-        Effect(_("From now on no job starts in {pool} by this grant.").format(pool=grant.pool_key), "warn"),
-        Effect(_("Jobs that wait look for another pool, or wait for a new grant.")),
-        *_running(tenant, grant.pool_key),
-    ]
     page = ChangePage(
         title=_("End the grant of {pool} to {tenant}").format(pool=grant.pool_key, tenant=tenant),
         back=address_of(tenant),
         crumbs=[(tenant.name, address_of(tenant)), (gettext_lazy("End the grant"), "")],
         preview=lambda _values: Preview(
-            effects=effects, blockers=[Effect(_("It is over already."), "bad")] if over else []
+            effects=effects_of_end(grant), blockers=[Effect(_("It is over already."), "bad")] if over else []
         ),
         save=save,
         verb=gettext_lazy("End the grant"),
@@ -153,6 +151,25 @@ def grant_end(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         danger=True,
     )
     return run_change(request, page)
+
+
+def effects_of_grant(tenant: Tenant, pool_key: str, values: Mapping[str, Any], now: datetime) -> list[Effect]:
+    """Whom it reaches, when it holds, and what of it means nothing in this pool."""
+    return [*_reach(tenant), *_period(values, now), *_idle(pool_key, values, now)]
+
+
+def effects_of_change(grant: Grant, values: Mapping[str, Any], now: datetime) -> list[Effect]:
+    """When it would hold, what runs by it, and what of it means nothing in its pool."""
+    return [*_period(values, now), *_idle(grant.pool_key, values, now), *_running(grant.tenant, grant.pool_key)]
+
+
+def effects_of_end(grant: Grant) -> list[Effect]:
+    """What becomes of jobs that wait and of those that run."""
+    return [
+        Effect(_("From now on no job starts in {pool} by this grant.").format(pool=grant.pool_key), "warn"),
+        Effect(_("Jobs that wait look for another pool, or wait for a new grant.")),
+        *_running(grant.tenant, grant.pool_key),
+    ]
 
 
 def grant_for_change(user: Any, key: uuid.UUID) -> Grant:
@@ -203,7 +220,7 @@ def _reach(tenant: Tenant) -> list[Effect]:
     return [Effect(text.format(n=below))]
 
 
-def _period(values: dict[str, Any], now: datetime) -> list[Effect]:
+def _period(values: Mapping[str, Any], now: datetime) -> list[Effect]:
     effects = []
     if values["valid_from"] and values["valid_from"] > now:
         effects.append(Effect(_("It has not begun: until then no job starts by it."), "warn"))
@@ -212,6 +229,18 @@ def _period(values: dict[str, Any], now: datetime) -> list[Effect]:
     if values["valid_to"] is None:
         effects.append(Effect(_("It holds without end, until somebody ends it.")))
     return effects
+
+
+def _idle(pool_key: str, values: Mapping[str, Any], now: datetime) -> list[Effect]:
+    """A pool that does not exist or has no node; a bound on cards where there are none."""
+    found = resources_in(pool_key, now)
+    if found is None:
+        return [Effect(sentence(Reason.POOL_NOT_FOUND, {"pool": pool_key}, now), "bad")]
+    if not found:
+        return [Effect(_("No node is in this pool: no job can start by the grant today."), "warn")]
+    if values.get("largest_job_parts") is not None and "device" not in found:
+        return [Effect(_("This pool has no cards: a largest job in cards bounds nothing here."), "warn")]
+    return []
 
 
 def _running(tenant: Team | Project, pool_key: str) -> list[Effect]:

@@ -157,13 +157,11 @@ def quota_delete(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         delete_quota(actor=actor, cell=cell, now=now, note=reason)
         return address_of(tenant)
 
-    nothing = dict.fromkeys(LIMITS)
-    rule = Effect(_("No rule is left here; quotas of the teams above still hold. No rule is not 0."), "warn")
     page = ChangePage(
         title=_("Delete the quota of {class_key} in {pool}").format(class_key=cell.class_key, pool=cell.pool_key),
         back=address_of(tenant),
         crumbs=[(tenant.name, address_of(tenant)), (gettext_lazy("Delete the quota"), "")],
-        preview=lambda _values: Preview(effects=[rule, *effects_of(tenant, axis_of(cell), nothing, now)]),
+        preview=lambda _values: Preview(effects=effects_of_deletion(cell, now)),
         save=save,
         verb=gettext_lazy("Delete the quota"),
         done=gettext_lazy("The quota was deleted."),
@@ -197,8 +195,14 @@ def effects_of(tenant: facts.Tenant, axis: facts.Axis, values: dict[str, Any], n
     return [
         *_use(tenant, axis, values, text),
         *_family(tenant, axis, values, text),
-        *_against_capacity(tenant, axis, values, there, text),
+        *_against_capacity(tenant, axis, values, there, now, text),
     ]
+
+
+def effects_of_deletion(cell: QuotaCell, now: datetime) -> list[Effect]:
+    """No rule is not 0; and what is used now."""
+    rule = Effect(_("No rule is left here; quotas of the teams above still hold. No rule is not 0."), "warn")
+    return [rule, *effects_of(cell.tenant, axis_of(cell), dict.fromkeys(LIMITS), now)]
 
 
 def _use(tenant: facts.Tenant, axis: facts.Axis, values: dict[str, Any], text: Any) -> list[Effect]:
@@ -228,8 +232,11 @@ def _family(tenant: facts.Tenant, axis: facts.Axis, values: dict[str, Any], text
 
 
 def _against_capacity(
-    tenant: facts.Tenant, axis: facts.Axis, values: dict[str, Any], there: int | None, text: Any
+    tenant: facts.Tenant, axis: facts.Axis, values: dict[str, Any], there: int | None, now: datetime, text: Any
 ) -> list[Effect]:
+    against = facts.stands_against(axis, now)
+    if against:
+        return [Effect(_("No job can use this quota today. {why}").format(why=against), "bad")]
     if there is None:
         return [Effect(_("No node of the pool has any of it now: its amount is not known."), "warn")]
     promised = guarantees_with(tenant, guarantee=values["guarantee"], **axis)

@@ -23,17 +23,28 @@ def audit_home(user: User, now: datetime) -> dict[str, Any]:
     visible = audit_visible_to(user)
     denied = visible.filter(result="denied", at__gte=now - DAY)
     changes = privileged(visible.filter(at__gte=now - WEEK))
+    day, week = ((now - span).isoformat() for span in (DAY, WEEK))
     return {
         "chain": verify_audit(last=RECORDS_CHECKED) if whole else None,
         "tiles": [
-            Tile(_("Refusals in 24 hours"), units.number(denied.count()), listing("audit_list", result="denied")),
-            Tile(_("Privileged changes in 7 days"), units.number(changes.count()), listing("audit_list")),
+            Tile(
+                _("Refusals in 24 hours"),
+                units.number(denied.count()),
+                listing("audit_list", result="denied", after=day),
+            ),
+            Tile(
+                _("Privileged changes in 7 days"),
+                units.number(changes.count()),
+                listing("audit_list", privileged="1", after=week),
+            ),
             Tile(
                 _("Records in 24 hours"),
                 units.number(visible.filter(at__gte=now - DAY).count()),
-                listing("audit_list"),
+                listing("audit_list", after=day),
             ),
         ],
+        "all_denied": listing("audit_list", result="denied"),
+        "all_changes": listing("audit_list", privileged="1"),
         "records": list(visible[:RECORDS_SHOWN]),
         "denials": list(denied[:RECORDS_SHOWN]),
         "changes": list(changes[:RECORDS_SHOWN]),

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobs.selectors.cells import cells_on_path
+from jobs.selectors.jobs import JobFilter, group_counts
 from jobs.selectors.pulse import counts_by_project
 from jobs.selectors.standing import waiting_of
 from metering.selectors.usage import Scope, use_by_project
@@ -31,23 +32,24 @@ JOBS_SHOWN = 8
 
 
 def lead_home(user: User, now: datetime) -> dict[str, Any]:
-    """Thirteen queries, whatever there is."""
+    """Fourteen queries, whatever there is."""
     window = window_of("month", now, timezone.get_current_timezone())
     led = projects_led_by(user)
     projects, looks = list(led[:PROJECTS_SHOWN]), class_looks()
     found = use_by_project(Scope(projects=[p.pk for p in projects]), window)
     counts, people = counts_by_project(projects), member_counts(projects)
+    all_projects, groups = led.count(), group_counts(user, JobFilter(led=True))
     members, waiting = members_below(user), waiting_of(user, projects)
     cells = cells_on_path(projects)
     pools = set(pools_visible_to(user, now).values_list("key", flat=True))
     return {
         "window": window,
-        "tiles": _tiles(counts, members.count(), len(projects)),
+        "tiles": _tiles(groups, members.count(), all_projects),
         "projects": [
             (project, counts.get(project.pk, {}), people.get(project.pk, 0), sums)
             for project, sums in with_sums(projects, found)
         ],
-        "project_count": led.count(),
+        "project_count": all_projects,
         "total": sums_of(money_of(use for uses in found.values() for use in uses)),
         "cells": [cell_shape(use, looks, pools) for use in cells[:CELLS_SHOWN]],
         "cell_count": len(cells),
@@ -62,14 +64,12 @@ def with_sums(projects: Sequence[Project], found: dict[Any, list[Use]]) -> list[
     return [(project, sums_of(money_of(found.get(project.pk, [])))) for project in projects]
 
 
-def _tiles(counts: dict[Any, dict[str, int]], members: int, projects: int) -> list[Tile]:
-    active = sum(item["active"] for item in counts.values())
-    waiting = sum(item["waiting"] for item in counts.values())
+def _tiles(groups: dict[str, int], members: int, projects: int) -> list[Tile]:
     return [
-        Tile(_("Jobs active"), units.number(active), listing("job_list", state="active")),
-        Tile(_("Jobs waiting"), units.number(waiting), listing("job_list", state="waiting")),
-        Tile(_("Roles held"), units.number(members), listing("my_team")),
-        Tile(_("Projects"), units.number(projects), listing("my_team") or listing("usage_by_project")),
+        Tile(_("Jobs active"), units.number(groups["active"]), listing("job_list", state="active", led="1")),
+        Tile(_("Jobs waiting"), units.number(groups["waiting"]), listing("job_list", state="waiting", led="1")),
+        Tile(_("Roles held"), units.number(members), "#members"),
+        Tile(_("Projects"), units.number(projects), listing("project_list", led="1")),
         Tile(
             _("Idle while held"),
             _("not measured"),

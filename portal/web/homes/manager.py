@@ -86,7 +86,7 @@ def _tiles(user: User, window: Window, before: Window, now: datetime) -> list[Ti
         Tile(
             _("Failed of ended"),
             units.percent(failed, ended) if ended else _("no job ended"),
-            listing("job_list", state="failed", since=window.first.isoformat()),
+            listing("job_list", state="failed", ended_since=window.start.isoformat()),
             note=_("{failed} of {ended}; same days last month {before}").format(
                 failed=failed,
                 ended=ended,

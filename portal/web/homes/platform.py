@@ -19,7 +19,7 @@ from portal.web.homes.parts import Attention, Tile, class_bars, device_links, li
 from portal.web.states import look
 from resources.models import Cluster, Node
 from resources.selectors.catalogue import class_looks
-from resources.selectors.fleet import nodes_visible_to, stage_counts
+from resources.selectors.fleet import in_service, nodes_visible_to, stage_counts
 from resources.selectors.freshness import STALE_AFTER, is_stale
 from tenants.models import User
 
@@ -39,7 +39,7 @@ def platform_home(user: User, now: datetime) -> dict[str, Any]:
     waiting, never, cycle = waiting_now(user), never_starting(user), last_cycle()
     reasons, failures = waiting_by_reason(user, SHOWN), failures_by_reason(user, now - DAY, SHOWN)
     nodes = nodes_visible_to(user)
-    in_service = nodes.filter(stage=Node.Stage.SCHEDULABLE, last_seen_at__gte=now - STALE_AFTER).count()
+    working = nodes.filter(in_service(now - STALE_AFTER)["in"]).count()
     capacities = capacity_by_class(nodes, now - STALE_AFTER)
     stale = [c for c in clusters if is_stale(c.last_seen_at, now)]
     return {
@@ -58,7 +58,7 @@ def platform_home(user: User, now: datetime) -> dict[str, Any]:
             leaks=leak_count,
             failed=failures.jobs,
             cycle=cycle,
-            in_service=in_service,
+            working=working,
             now=now,
         ),
         "clusters": [(c, is_stale(c.last_seen_at, now)) for c in clusters[:CLUSTERS_SHOWN]],
@@ -69,7 +69,7 @@ def platform_home(user: User, now: datetime) -> dict[str, Any]:
         "seen_at": min((c.last_seen_at for c in clusters if c.last_seen_at), default=None),
         "reasons": reason_rows(reasons.top, now, state="waiting"),
         "reason_count": reasons.kinds,
-        "failures": reason_rows(failures.top, now, state="failed"),
+        "failures": reason_rows(failures.top, now, state="failed", ended_since=(now - DAY).isoformat()),
         "failure_count": failures.kinds,
         "leaks": first_leaks,
         "leak_count": leak_count,
@@ -97,27 +97,30 @@ def _tiles(
     leaks: int,
     failed: int,
     cycle: Cycle | None,
-    in_service: int,
+    working: int,
     now: datetime,
 ) -> list[Tile]:
     seen = min((c.last_seen_at for c in clusters if c.last_seen_at), default=None)
     lost = stages.get(Node.Stage.UNREACHABLE, 0)
     answering = f"{units.number(len(clusters) - len(stale))} / {units.number(len(clusters))}"
-    working = f"{units.number(in_service)} / {units.number(sum(stages.values()))}"
+    serving = f"{units.number(working)} / {units.number(sum(stages.values()))}"
     return [
         Tile(
-            _("Clusters that answer"), answering, listing("cluster_list") or listing("node_list"),
+            _("Clusters that answer"), answering, listing("cluster_list", answers="yes"),
             tone="warn" if stale else "", at=seen,
         ),
         Tile(
-            _("Nodes in service"), working, listing("node_list", stage="schedulable"),
+            _("Nodes in service"), serving, listing("node_list", service="in"),
             tone="bad" if lost else "", at=seen,
         ),
         Tile(
             _("Jobs waiting"), units.number(waiting.count), listing("job_list", state="waiting"),
             note=_("{n} can never start").format(n=units.number(never)) if never else "", tone="warn" if never else "",
         ),
-        Tile(_("Failed in 24 hours"), units.number(failed), listing("job_list", state="failed")),
+        Tile(
+            _("Failed in 24 hours"), units.number(failed),
+            listing("job_list", state="failed", ended_since=(now - DAY).isoformat()),
+        ),
         Tile(_("Not released in time"), units.number(leaks), "#leaks" if leaks else "", tone="bad" if leaks else ""),
         Tile(
             _("Last decision"), _("none yet") if cycle is None else units.ago_text(cycle.at, now),
@@ -169,7 +172,7 @@ def _stuck(never: int, waiting: Waiting, cycle: Cycle | None, now: datetime) -> 
         text = ngettext(
             "{n} job can never start as things are.", "{n} jobs can never start as things are.", never
         ).format(n=units.number(never))
-        found.append(Attention("warn", text, listing("job_list", state="waiting")))
+        found.append(Attention("warn", text, listing("job_list", never="1")))
     late = waiting.oldest is not None and now - waiting.oldest > CYCLE_LATE
     if late and (cycle is None or now - cycle.at > CYCLE_LATE):
         text = _("Jobs wait, but no decision changed anything for a while.")

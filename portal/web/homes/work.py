@@ -26,7 +26,8 @@ TEMPLATES_SHOWN = 8
 PROJECTS_SHOWN = 20
 CELLS_SHOWN = 24
 DAY = timedelta(days=1)
-WORDS = {"active": _("Active"), "waiting": _("Waiting"), "failed": _("Failed"), "succeeded": _("Succeeded")}
+UNFINISHED = {"active": _("Active"), "waiting": _("Waiting")}
+ENDED = {"failed": _("Failed in 24 hours"), "succeeded": _("Succeeded in 24 hours")}
 
 
 def work_home(user: User, now: datetime) -> dict[str, Any]:
@@ -40,7 +41,8 @@ def work_home(user: User, now: datetime) -> dict[str, Any]:
     events = list(own_events(user, now - 7 * DAY)[:EVENTS_SHOWN])
     shown = [*unfinished, *ended[: max(0, JOBS_SHOWN - len(unfinished))]]
     return {
-        "links": _links(own_counts(user)),
+        "links": _links(own_counts(user, now - DAY), now - DAY),
+        "all_jobs": listing("job_list", mine="1"),
         "jobs": job_rows(shown, looks, now),
         "needs": [
             (job, look(job.state), sentence(job.reason, job.facts, now))
@@ -61,6 +63,11 @@ def _needs_me(state: str, reason: str) -> bool:
     return stuck and known is not None and known.side is Side.USER
 
 
-def _links(counts: dict[str, int]) -> list[Link]:
-    """Counts of the reader's own jobs, each leading to just those."""
-    return [Link(str(word), listing("job_list", state=group, mine="1"), counts[group]) for group, word in WORDS.items()]
+def _links(counts: dict[str, int], since: datetime) -> list[Link]:
+    """Counts of the reader's own jobs, unfinished now and ended since then, each leading to just those."""
+    ended = {"ended_since": since.isoformat()}
+    return [
+        Link(str(word), listing("job_list", state=group, mine="1", **more), counts[group])
+        for words, more in ((UNFINISHED, {}), (ENDED, ended))
+        for group, word in words.items()
+    ]

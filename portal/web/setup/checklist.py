@@ -11,6 +11,8 @@ from portal.web.nav import address
 from portal.web.stages import Stage
 
 State = Literal["done", "not_yet", "impossible"]
+ENOUGH = 1_000
+"""Jobs, proofs and entries are counted no further: one more stands for "more than this"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class SetupFacts:
     managers: int = 0
     auditors: int = 0
     lending_pools: int = 0
+    opened_networks: int = 0  # beyond ordinary addresses
     nodes_with_topology: int = 0
 
 
@@ -99,7 +102,17 @@ def _see(f: SetupFacts) -> list[Item]:
             "maintainers", _("Every pool says whom to ask"), f.pools > 0 and not f.pools_without_maintainer,
             _("Pools that name nobody: {n}.").format(n=f.pools_without_maintainer), "pool_list",
         ),
+        *_networks(f),
     ]  # fmt: skip
+
+
+def _networks(f: SetupFacts) -> list[Item]:
+    """Shown only where something was opened: in production nothing is."""
+    if not f.opened_networks:
+        return []
+    why = _("PORTAL_CLUSTER_NETWORKS opens {n} more: for trying things out, not for production.")
+    title = _("Clusters are reached at ordinary addresses only")
+    return [_item("networks", title, False, why.format(n=f.opened_networks), "cluster_list")]
 
 
 def _recognised(f: SetupFacts) -> Item:
@@ -132,7 +145,7 @@ def _run(f: SetupFacts) -> list[Item]:
         _ran("service", _("An inference service was up"), f.services_ran, 0),
         _item(
             "released", _("What a job held was seen free again"), f.releases > 0,
-            _("Proofs of release: {n}.").format(n=units.number(f.releases)), "job_list",
+            _("Proofs of release: {n}.").format(n=_most(f.releases)), "job_list",
         ),
         _item(
             "isolation", _("Jobs are kept apart on every cluster"), 0 < f.clusters <= f.isolated_clusters,
@@ -144,11 +157,16 @@ def _run(f: SetupFacts) -> list[Item]:
     ]  # fmt: skip
 
 
+def _most(count: int) -> str:
+    """A count that may have been ended early, in words."""
+    return units.number(count) if count <= ENOUGH else _("more than {n}").format(n=units.number(ENOUGH))
+
+
 def _ran(key: str, title: str, real: int, simulated: int) -> Item:
     """Simulated runs prove nothing here; they are named and not counted."""
-    why = _("On real clusters: {n}.").format(n=units.number(real))
+    why = _("On real clusters: {n}.").format(n=_most(real))
     if simulated and not real:
-        why = _("On simulated clusters only: {n}, which proves nothing here.").format(n=units.number(simulated))
+        why = _("On simulated clusters only: {n}, which proves nothing here.").format(n=_most(simulated))
     return _item(key, title, real > 0, why, "template_list")
 
 
@@ -163,7 +181,7 @@ def _share(f: SetupFacts) -> list[Item]:
             _("Unrated classes: {n} of {all}.").format(n=f.unrated_classes, all=f.classes), "class_list",
         ),
         _item("usage", _("Use was entered in the ledger"), f.entries > 0,
-              _("Entries: {n}.").format(n=units.number(f.entries)), "usage_by_project"),
+              _("Entries: {n}.").format(n=_most(f.entries)), "usage_by_project"),
         _item("manager", _("Somebody reads cost and usage"), f.managers > 0,
               _("Managers: {n}.").format(n=f.managers), "people"),
         _item("auditor", _("Somebody else reads the audit trail"), f.auditors > 0,

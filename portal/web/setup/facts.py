@@ -2,25 +2,24 @@
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import Count, Q
 
 from jobs.models import Attempt, JobTemplate, ReleaseRecord
 from jobs.states import JobState
 from metering.models import LedgerEntry
-from portal.web.setup.checklist import SetupFacts
+from portal.web.setup.checklist import ENOUGH, SetupFacts
 from resources.models import Cluster, DeviceGroup, Node, Pool, ResourceClass, Runtime
 from resources.selectors.freshness import STALE_AFTER
 from resources.selectors.rates import rates_in_force
 from tenants.models import Grant, Membership, Project, QuotaCell, Team
 from tenants.roles import Role
 
-ENOUGH = 1_000
-"""Counted no further: the page asks whether there is any, and roughly how many."""
-
 
 def setup_facts(now: datetime) -> SetupFacts:
     """What is there now."""
-    return SetupFacts(**_clusters(now), **_fleet(), **_work(now), **_tenancy(), **_money(now))
+    opened = len(settings.CLUSTER_NETWORKS)
+    return SetupFacts(opened_networks=opened, **_clusters(now), **_fleet(), **_work(now), **_tenancy(), **_money(now))
 
 
 def _clusters(now: datetime) -> dict[str, int]:
@@ -60,11 +59,11 @@ def _work(now: datetime) -> dict[str, int]:
     ).exclude(allocation__attempt__cluster__driver="simulated")
     return {
         "templates": JobTemplate.objects.filter(retired_at__isnull=True, versions__isnull=False).distinct().count(),
-        "succeeded": real.order_by()[:ENOUGH].count(),
-        "succeeded_simulated": made_up.order_by()[:ENOUGH].count(),
-        "training_succeeded": real.filter(job__task_type="training").order_by()[:ENOUGH].count(),
-        "services_ran": served.exclude(cluster__driver="simulated").order_by()[:ENOUGH].count(),
-        "releases": released.order_by()[:ENOUGH].count(),
+        "succeeded": real.order_by()[: ENOUGH + 1].count(),
+        "succeeded_simulated": made_up.order_by()[: ENOUGH + 1].count(),
+        "training_succeeded": real.filter(job__task_type="training").order_by()[: ENOUGH + 1].count(),
+        "services_ran": served.exclude(cluster__driver="simulated").order_by()[: ENOUGH + 1].count(),
+        "releases": released.order_by()[: ENOUGH + 1].count(),
         "grants": Grant.objects.filter(Q(valid_to__isnull=True) | Q(valid_to__gt=now), valid_from__lte=now).count(),
     }
 
@@ -89,5 +88,5 @@ def _money(now: datetime) -> dict[str, int]:
     return {
         "classes": len(classes),
         "unrated_classes": len(classes - rated),
-        "entries": LedgerEntry.objects.order_by()[:ENOUGH].count(),
+        "entries": LedgerEntry.objects.order_by()[: ENOUGH + 1].count(),
     }

@@ -101,12 +101,15 @@ def test_a_researcher_sees_own_jobs_with_state_and_reason(cast, as_user):
 
 
 def test_counts_of_the_chips_match_the_lists_they_lead_to(cast, as_user):
-    for state in (JobState.RUNNING, JobState.RUNNING, JobState.QUEUED, JobState.FAILED):
+    for state in (JobState.RUNNING, JobState.RUNNING, JobState.QUEUED):
         make.make_job(cast.alpha, cast.member, state=state)
+    for hours in (1, 25):
+        make.make_job(cast.alpha, cast.member, state=JobState.FAILED, finished_at=ago(hours=hours))
     make.make_job(cast.alpha, cast.owner, state=JobState.RUNNING)
     client = as_user(cast.member)
     jobs = panel(client.get("/").content.decode(), "jobs")
-    chips = re.findall(r'<a class="fchip" href="([^"]+)">\w+ (\d+)</a>', jobs)
+    chips = re.findall(r'<a class="fchip" href="([^"]+)">[\w ]+ (\d+)</a>', jobs)
+    assert "Failed in 24 hours 1" in jobs and "Succeeded in 24 hours 0" in jobs
     assert [int(count) for _, count in chips] == [2, 1, 1, 0]
     for url, count in chips:
         found = client.get(url.replace("&amp;", "&")).context["page"].paginator.count

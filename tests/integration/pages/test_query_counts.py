@@ -49,6 +49,11 @@ PAGES = [
     ("platform_admin", "/nodes/{node}"),
     ("platform_admin", "/clusters"),
     ("platform_admin", "/clusters/site"),
+    ("platform_admin", "/clusters/new"),
+    ("platform_admin", "/clusters/new/kubernetes"),
+    ("platform_admin", "/clusters/far"),
+    ("platform_admin", "/clusters/far/access"),
+    ("platform_admin", "/clusters/far/access/runner"),
     ("platform_admin", "/devices"),
     ("platform_admin", "/classes"),
     ("platform_admin", "/classes/cpu"),
@@ -141,6 +146,7 @@ def counts(cast, as_user, job: str) -> dict[str, int]:
 
 def test_queries_do_not_grow_with_the_rows(cast, as_user):
     cache.set(fleet._SIMULATED, [], 600)  # kept for seconds by every process: it must not run out between two counts
+    make.make_kubernetes("far")
     job = grow(cast, 1)
     first = counts(cast, as_user, job)
     for round_ in (2, 3):

@@ -29,6 +29,23 @@ def test_an_empty_installation_has_nothing_done_and_says_what_is_not_possible():
     }
 
 
+@pytest.mark.parametrize(("count", "said"), [(999, "999"), (1_000, "1,000"), (1_001, "more than 1,000")])
+def test_a_count_that_was_ended_early_says_so(count, said):
+    facts = SetupFacts(entries=count, releases=count, succeeded=count, training_succeeded=count, services_ran=count)
+    why = {item.key: item.why for items in checklist(facts).values() for item in items}
+    for key in ("usage", "released", "ran", "training", "service"):
+        assert why[key].endswith(f": {said}."), key
+    assert f"On simulated clusters only: {said}," in checklist(SetupFacts(succeeded_simulated=count))[Stage.RUN][4].why
+
+
+def test_counts_are_ended_one_after_what_is_enough(cast, monkeypatch):
+    monkeypatch.setattr("portal.web.setup.facts.ENOUGH", 1)
+    for _ in range(3):
+        done = make.make_job(cast.alpha, cast.member, state=JobState.SUCCEEDED)
+        make.make_allocation(done, cast.node, reserved=ago(hours=2), bound=ago(hours=2), stopped=ago(hours=1))
+    assert setup_facts(NOW).succeeded == 2
+
+
 def test_items_follow_the_facts_and_nothing_is_stored(cast, as_user):
     client = as_user(cast.platform_admin)
     before = states(client.get("/setup").content.decode())

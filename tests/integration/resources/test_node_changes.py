@@ -154,8 +154,8 @@ def test_an_empty_cluster_is_detached_and_attached_again(cast, as_user):
 
 def test_a_cluster_is_registered_and_renamed(cast, as_user):
     admin = as_user(cast.platform_admin)
-    given = {"key": "lab", "name": "Lab", "driver": "simulated", "location": "Hall 2", "maintainer": "Rosa Adeyemi"}
-    admin.save("/clusters/new", **given)
+    given = {"key": "lab", "name": "Lab", "location": "Hall 2", "maintainer": "Rosa Adeyemi"}
+    admin.save("/clusters/new/simulated", **given)
     assert "Lab" in admin.page("/clusters/lab")
     changed = {"name": "Laboratory", "location": "Hall 2", "maintainer": ""}
     assert "Laboratory" in admin.preview("/clusters/lab/edit", **changed)
@@ -165,8 +165,8 @@ def test_a_cluster_is_registered_and_renamed(cast, as_user):
         {"name": "Lab", "maintainer": "Rosa Adeyemi"},
         {"name": "Laboratory", "maintainer": ""},
     )
-    assert "lab is taken" in admin.save("/clusters/new", 422, **given)
-    admin.send("/clusters/new", 422, step="preview", **given | {"driver": "nonsense"})
+    assert "lab is taken" in admin.save("/clusters/new/simulated", 422, **given)
+    admin.page("/clusters/new/nonsense", 404)
 
 
 def test_this_machine_is_one_cluster_and_is_not_counted_twice(cast):

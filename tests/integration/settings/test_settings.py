@@ -9,6 +9,7 @@ import pytest
 GOOD = {
     "PORTAL_MODE": "production",
     "PORTAL_SECRET_KEY": "".join(chr(33 + i % 80) for i in range(60)),
+    "PORTAL_VAULT_KEY": "qv3sXkT0cV8n1mJrB2yLwD5hEoGxUa7fPi9zQeRtYk0=",
     "PORTAL_DATABASE_URL": "postgresql://portal@db.internal/portal",
     "PORTAL_REDIS_URL": "redis://redis.internal/0",
 }
@@ -39,6 +40,10 @@ def test_a_whole_production_setting_loads():
         ({"PORTAL_SECRET_KEY": None}, "PORTAL_SECRET_KEY"),
         ({"PORTAL_SECRET_KEY": "x" * 60}, "PORTAL_SECRET_KEY"),
         ({"PORTAL_SECRET_KEY": "short-but-mixed-1234"}, "PORTAL_SECRET_KEY"),
+        ({"PORTAL_VAULT_KEY": None}, "PORTAL_VAULT_KEY"),
+        ({"PORTAL_VAULT_KEY": "secret"}, "PORTAL_VAULT_KEY"),
+        ({"PORTAL_VAULT_KEY": "A" * 43 + "="}, "PORTAL_VAULT_KEY"),
+        ({"PORTAL_CLUSTER_NETWORKS": "loopback"}, "PORTAL_CLUSTER_NETWORKS"),
         ({"PORTAL_DEBUG": "true"}, "PORTAL_DEBUG"),
         ({"PORTAL_DATABASE_URL": None}, "PORTAL_DATABASE_URL"),
         ({"PORTAL_REDIS_URL": None}, "PORTAL_REDIS_URL"),

@@ -1,6 +1,7 @@
 """Every verb that the code writes has a word, and values are shown as their readers know them."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tenants.audit_words import VERBS, value_text
 from tenants.models import AuditEvent
 from tenants.selectors.audit import AuditFilter, audit_matching
 from tenants.services.record_audit import record_audit
-from tests.builders import GIB, NOW
+from tests.builders import GIB, NOW, make_job
 
 ROOT = Path(audit_words.__file__).parents[1]
 
@@ -121,3 +122,42 @@ def test_the_chain_is_verified_on_a_page_of_its_own(records, as_user):
     page = as_user(records.auditor).get("/audit/verify").content.decode()
     assert "The records hold together" in page
     assert as_user(records.team_auditor).get("/audit/verify").status_code == 403
+
+
+@pytest.fixture
+def restored():
+    """A request in another language leaves it active in the thread; the next test gets its own back."""
+    with translation.override("en"):
+        yield
+
+
+WORDS = {"en": ("changed a pool", "gave a role"), "zh-hans": ("修改了资源池", "授予了角色")}
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_acts_are_words_on_homes_histories_and_the_jobs_own_audit(records, as_user, restored, language):
+    changed, gave = WORDS[language]
+    for user in (records.auditor, records.platform_admin):
+        user.language = language
+        user.save()
+    job = make_job(records.alpha, records.member)
+    for target, verb in ((records.shared, "pool.changed"), (job, "job.cancelled")):
+        record_audit(actor=records.lead, verb=verb, target=target, after={"state": "x"}, now=NOW)
+    auditor = as_user(records.auditor)
+    home, pool = (auditor.get(path).content.decode() for path in ("/", "/pools/shared"))
+    assert changed in home and gave in home and changed in pool
+    tab = auditor.get(f"/jobs/{job.pk}?tab=audit").content.decode()
+    for page in (home, pool, tab):
+        assert not re.search(r">\s*(?:pool|role|job|team|user)\.[a-z_]+\s*<", page)
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_the_filter_offers_acts_in_words_and_takes_their_codes(records, as_user, restored, language):
+    records.auditor.language = language
+    records.auditor.save()
+    client = as_user(records.auditor)
+    page = client.get("/audit?verb=role.granted").content.decode()
+    select = page[page.index('<select name="verb"') :].partition("</select>")[0]
+    assert f'<option value="role.granted" selected>{WORDS[language][1]}</option>' in select
+    assert select.count("<option") == len(VERBS) + 1
+    assert 'value="role." selected' in client.get("/audit?verb=role.").content.decode()

@@ -224,3 +224,42 @@ def test_the_pages_of_team_and_project_lead_to_the_forms(cast, as_user):
         assert f'href="{path}"' in page
     assert f'href="/quotas/{cell.pk}"' in page
     assert "/grants/new" not in as_user(cast.lead).get("/projects/alpha").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("pool", "axis", "why"),
+    [
+        ("other", "cpu:cpu", "No node of pool Other has CPU. Choose another class or pool. It has no node."),
+        (
+            "shared",
+            "gpu-a:device",
+            "No node of pool Shared has GPU-A. Choose another class or pool. It has: CPU, MEMORY.",
+        ),
+    ],
+)
+def test_a_quota_of_a_class_that_is_not_in_the_pool_says_so_loudly(cast, as_user, pool, axis, why):
+    make.make_class("gpu-a", "GPU")
+    page = preview(
+        as_user(cast.platform_admin), "/projects/alpha/quotas/new", pool_key=pool, class_axis=axis, nominal="1"
+    )
+    found = [effect for effect in page.context["preview"].effects if effect.tone == "bad"]
+    assert [effect.text for effect in found] == [f"No job can use this quota today. {why}"]
+
+
+def test_a_cell_of_a_class_or_pool_that_is_gone_says_which(cast, as_user):
+    client = as_user(cast.platform_admin)
+    gone = make.set_cell(cast.alpha, "shared", "no-class", "cpu", nominal=1_000, ceiling=None)
+    page = preview(client, f"/quotas/{gone.pk}", nominal="2")
+    assert "Resource class no-class does not exist." in said(page)
+    lost = make.set_cell(cast.alpha, "no-pool", "cpu", "cpu", nominal=1_000, ceiling=None)
+    assert "Pool no-pool does not exist." in said(preview(client, f"/quotas/{lost.pk}", nominal="2"))
+    assert "Pool no-pool does not exist." in said(client.get(f"/quotas/{lost.pk}/delete"))
+
+
+def test_a_grant_says_what_of_it_means_nothing_in_its_pool(cast, as_user):
+    client, path = as_user(cast.platform_admin), "/teams/vision/grants/new"
+    empty = preview(client, path, pool_key="other", valid_from="2027-01-01")
+    assert "No node is in this pool: no job can start by the grant today." in said(empty)
+    cards = preview(client, path, pool_key="shared", valid_from="2027-01-01", largest_job_parts="2")
+    assert "This pool has no cards: a largest job in cards bounds nothing here." in said(cards)
+    assert "bounds nothing" not in said(preview(client, path, pool_key="shared", valid_from="2027-01-01"))

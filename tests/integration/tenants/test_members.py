@@ -1,5 +1,7 @@
 """Roles are given, changed and taken with a reason; nobody gives more than they hold, and one administrator stays."""
 
+import re
+
 import pytest
 
 from portal.lib.errors import Conflict, Denied, NotFound
@@ -26,6 +28,24 @@ def test_an_owner_adds_a_person_by_user_name_who_then_sees_the_project(cast, as_
     assert answer["Location"] == "/projects/alpha" and stranger.get("/projects/alpha").status_code == 200
     record = AuditEvent.objects.filter(verb="role.granted").order_by("-seq").first()
     assert (record.after, record.note) == ({"user": "stranger", "role": "member"}, "Joins us")
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "weakest_first"),
+    [
+        ("owner", "/projects/alpha/members/new", ["", "viewer", "member", "owner"]),
+        ("lead", "/teams/models/members/new", ["", "viewer", "lead"]),
+        ("platform_admin", "/teams/organisation/members/new", ["", "viewer", "manager", "auditor", "platform_admin"]),
+    ],
+)
+def test_no_role_is_chosen_beforehand_and_the_weakest_comes_first(cast, as_user, who, path, weakest_first):
+    client = as_user(cast.person(who))
+    page = client.get(path).content.decode()
+    select = page[page.index('<select name="role"') : page.index("</select>")]
+    assert re.findall(r'<option value="(\w*)"', select)[: len(weakest_first)] == weakest_first
+    assert re.findall(r'<option value="(\w*)" selected', select) in ([], [""])
+    answer = preview(client, path, username="stranger", role="")
+    assert answer.status_code == 422 and 'id="id_role_error"' in answer.content.decode()
 
 
 @pytest.mark.parametrize("username", ["Stranger", "strange", "", "nul\0", "nobody", "x" * 151])
@@ -106,7 +126,7 @@ def test_nobody_takes_a_role_that_reaches_further_than_their_own(cast, as_user):
 def test_the_form_offers_only_roles_that_may_be_given(cast, as_user, role):
     form = as_user(cast.owner).get("/projects/alpha/members/new").context["form"]
     assert role in [key for key, _ in form.fields["role"].choices]
-    assert len(form.fields["role"].choices) == 3
+    assert len(form.fields["role"].choices) == 1 + 3  # none is chosen
 
 
 def test_the_last_platform_administrator_stays(cast, as_user):

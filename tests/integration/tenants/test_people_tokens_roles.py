@@ -142,3 +142,8 @@ def test_the_role_page_shows_the_whole_permission_table(cast, as_user):
             assert shown == {p.partition(".")[2] for p in GRANTS[role] if p.startswith(f"{thing}.")}
     page = response.content.decode()
     assert all(str(word) in page for word in ROLE_WORDS.values())
+
+
+def test_a_new_token_only_reads_unless_that_is_taken_off(cast, as_user):
+    page = as_user(cast.member).get("/tokens/new").content.decode()
+    assert 'name="read_only"' in page and "checked" in page[page.index('name="read_only"') :].partition(">")[0]

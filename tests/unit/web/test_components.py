@@ -144,6 +144,7 @@ def test_the_verdict_is_a_word_and_a_sentence(language: str, draw: Draw, word: s
         (Step("12 cards", url="/x", action="Use"),),
     )
     html = draw("{% verdict card dock=True %}", card=card)
+    assert "only-l" not in html  # a small screen shows all that a large one does
     assert f'class="verdict {css} dock"' in html and 'aria-live="polite"' in html
     assert "Four cards short." in html and "268.80 CNY / h" in html
     assert str(states.look(word if word != "unknown" else "undecided").word) in html
