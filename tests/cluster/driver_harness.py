@@ -69,8 +69,8 @@ class KubernetesHarness:
         started = [e["involvedObject"]["name"] for e in events if e["reason"] == "Started"]
         return sorted(found[1] for name in started if (found := pattern.fullmatch(name)))
 
-    def caller(self, workload: Workload, failpoints: str = "") -> "Caller":
-        return Caller(self.connection, workload, failpoints)
+    def caller(self, workload: Workload, failpoints: str = "", verb: str = "apply") -> "Caller":
+        return Caller(self.connection, workload, failpoints, verb)
 
     def _tell(self, name: str, hints: Mapping[str, Any]) -> None:
         """Let the fake kubelet play these hints for every member of the workload."""
@@ -115,11 +115,11 @@ def _texts(words: Mapping[str, Any]) -> dict[str, str]:
 
 
 class Caller:
-    """A process of its own, forked from the test, that applies a workload."""
+    """A process of its own, forked from the test, that calls one verb of a driver."""
 
-    def __init__(self, connection: Connection, workload: Workload, failpoints: str) -> None:
+    def __init__(self, connection: Connection, workload: Workload, failpoints: str, verb: str) -> None:
         fork = multiprocessing.get_context("fork")
-        self._process = fork.Process(target=_apply, args=(connection, workload, failpoints))
+        self._process = fork.Process(target=_call, args=(connection, workload, failpoints, verb))
         self._process.start()
 
     def wait(self, timeout: float) -> int | None:
@@ -128,7 +128,14 @@ class Caller:
         return self._process.exitcode
 
 
-def _apply(connection: Connection, workload: Workload, failpoints: str) -> None:
+def _call(connection: Connection, workload: Workload, failpoints: str, verb: str) -> None:
     if failpoints:
         os.environ["PORTAL_FAILPOINTS"] = failpoints
-    KubernetesDriver(connection=connection).apply(workload)
+    driver = KubernetesDriver(connection=connection)
+    match verb:
+        case "apply":
+            driver.apply(workload)
+        case "stop":
+            driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=1_000)
+        case "forget":
+            driver.forget(workload.name, attempt_id=workload.attempt_id)

@@ -8,11 +8,12 @@ import pytest
 from controlplane import steer
 from controlplane.api import Api
 from controlplane.cluster import Cluster
+from portal.lib.failpoints import FAILPOINTS
 from resources.drivers.base import WorkloadRejected
 from resources.drivers.kubernetes.connection import Connection, Credential, Right
 from tests.cluster.driver_harness import KubernetesHarness
-from tests.integration.drivers.contract import NOTHING, SERVICE, DriverContract
-from tests.integration.drivers.steps import Harness
+from tests.integration.drivers.contract import NOTHING, SERVICE, SLEEPS, DriverContract
+from tests.integration.drivers.steps import Harness, ended, seen, started
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 
@@ -50,3 +51,20 @@ class TestKubernetesDriver(DriverContract):
         with pytest.raises(WorkloadRejected) as refusal:
             harness.driver().apply(harness.workload(NOTHING, runtime_class="Not A Name"))
         assert refusal.value.reason == "Invalid"
+
+    @pytest.mark.parametrize("verb", ["stop", "forget"])
+    def test_what_was_killed_half_way_is_made_good_by_the_next(self, harness: KubernetesHarness, verb: str) -> None:
+        point = {"stop": "kubernetes.stop.after_mark", "forget": "kubernetes.forget.after_fence"}[verb]
+        driver, workload = harness.driver(), harness.workload(SLEEPS if verb == "stop" else NOTHING)
+        driver.apply(workload)
+        started(driver, workload) if verb == "stop" else ended(driver, workload)
+        assert harness.caller(workload, f"{point}=kill", verb).wait(10) == -9, f"{point} did not fire"
+        assert harness.caller(workload, "", verb).wait(10) == 0
+        if verb == "stop":
+            assert ended(driver, workload)[0].reason == "Stopped"
+        else:
+            assert seen(driver, workload) is None
+
+    def test_every_failpoint_of_this_driver_is_visited(self, harness: KubernetesHarness) -> None:
+        visited = {*harness.failpoints, "kubernetes.stop.after_mark", "kubernetes.forget.after_fence"}
+        assert {name for name in FAILPOINTS if name.startswith("kubernetes.")} == visited

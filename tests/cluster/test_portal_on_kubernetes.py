@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from controlplane import steer
-from controlplane.api import Refused
 from jobs.models import Allocation, Attempt, Job, ReleaseRecord, TemplateVersion
 from jobs.request import JobRequest
 from jobs.services.cancel_job import cancel_job
@@ -19,8 +18,6 @@ from jobs.states import JobState
 from portal.lib.clock import utc_now
 from resources.attaching import ConnectionGiven
 from resources.drivers.kubernetes.connection import Right
-from resources.drivers.kubernetes.manifests import objects
-from resources.drivers.kubernetes.names import HOME
 from resources.models import Cluster, Node
 from resources.services.attach_kubernetes import attach_kubernetes
 from resources.services.declare_runtime import declare_runtime
@@ -28,6 +25,7 @@ from resources.services.sync_inventory import sync_inventory
 from tenants.services.grant_pool import grant_pool
 from tests import builders as make
 from tests.cast import cast, cast_rows
+from tests.cluster.roles import apply_role
 from tests.cluster.test_kubernetes_driver import LOOPBACK
 from tests.cluster.waiting import until
 from tests.cluster.workloads import create_pod, pod
@@ -66,27 +64,7 @@ def site(cast, control_plane, api, rights, settings, tmp_path):
 @pytest.fixture(scope="module")
 def rights(api):
     """Tokens of the roles that the portal's own manifests make: exactly what trust.md allows."""
-    return {right: apply_role(api, right) for right in (Right.OBSERVER, Right.RUNNER)}
-
-
-def apply_role(api, right):
-    """What an administrator of the cluster does with the manifest; the token."""
-    for one in objects(right, NAMESPACE):
-        place = one["metadata"].get("namespace")
-        group = one["apiVersion"]
-        prefix = "/api/v1" if group == "v1" else f"/apis/{group}"
-        path = f"{prefix}/namespaces/{place}" if place else prefix
-        create(api, f"{path}/{one['kind'].lower()}s", one)
-    account = f"/api/v1/namespaces/{HOME}/serviceaccounts/armillary-{right}"
-    return api.create(f"{account}/token", {"spec": {"expirationSeconds": 3600}})["status"]["token"]
-
-
-def create(api, path, body):
-    try:
-        api.create(path, body)
-    except Refused as refusal:
-        if refusal.status != 409:
-            raise
+    return {right: apply_role(api, right, NAMESPACE) for right in (Right.OBSERVER, Right.RUNNER)}
 
 
 def work(site: Cluster, job: Job, until: JobState, *, seconds: float = 20.0, archived: bool = False) -> Job:

@@ -27,7 +27,7 @@ from portal.lib.failpoints import FAILPOINTS
 from tests.integration.kill.witness import Witness
 
 # A simulated cluster is killed at its own points by the tests of its store and of its contract.
-POINTS = [point for point in FAILPOINTS if not point.startswith("simulated.")]
+POINTS = [point for point in FAILPOINTS if not point.startswith(("simulated.", "kubernetes."))]
 
 
 @dataclass
