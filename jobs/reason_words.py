@@ -28,6 +28,7 @@ REASON_WORDS: dict[Reason, str | Promise] = {
     Reason.PROJECT_HELD: pgettext_lazy("reason in short", "Project on hold"),
     Reason.POOL_PAUSED: pgettext_lazy("reason in short", "Pool paused"),
     Reason.POOL_NOT_GRANTED: pgettext_lazy("reason in short", "Pool not granted"),
+    Reason.POOL_REFUSES: pgettext_lazy("reason in short", "Pools do not take it"),
     Reason.NO_POOL: pgettext_lazy("reason in short", "No pool to run in"),
     Reason.GRANT_NOT_STARTED: pgettext_lazy("reason in short", "Grant not started"),
     Reason.BACKED_OFF: pgettext_lazy("reason in short", "Waits for its next try"),

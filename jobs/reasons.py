@@ -182,6 +182,10 @@ class Reason(StrEnum):
         "No grant for the project or a team above it is valid now."
     NO_POOL = "NoPool", "", _H, _ADMIN, N_("{project} has no pool to run in. A grant can be requested."), \
         "The job names no pool at all."
+    POOL_REFUSES = "PoolRefuses", "", _H, _ADMIN, \
+        N_("By their rules none of these pools takes a job of this type and runtime: {list}. Ask who looks after one, "
+           "or run the job again in another pool."), \
+        "The admission rules of every pool it could run in leave out its task type or its runtime."
     GRANT_NOT_STARTED = "GrantNotStarted", "", _H, _PLATFORM, \
         N_("The grant of pool {pool} to {project} starts at {t}."), "The only grant lies in the future."
     BACKED_OFF = "BackedOff", "", _H, _PLATFORM, N_("Next try at {t} (try {i})."), \

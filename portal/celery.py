@@ -16,6 +16,8 @@ IO_QUEUE = "io"
 BEAT_SCHEDULE: dict[str, dict[str, object]] = {
     "cycle": {"task": "jobs.run_cycle", "schedule": 2.0, "options": {"expires": 2}},
     "reconcile": {"task": "jobs.reconcile_all", "schedule": 1.0, "options": {"expires": 1}},
+    "validation": {"task": "jobs.validate_nodes", "schedule": 5.0, "options": {"expires": 5}},
+    "health": {"task": "jobs.judge_health", "schedule": 30.0, "options": {"expires": 30}},
     "inventory": {"task": "resources.sync_all", "schedule": 15.0, "options": {"expires": 15}},
     "permissions": {"task": "resources.review_all", "schedule": 60.0, "options": {"expires": 60}},
     "usage": {"task": "metering.record_usage", "schedule": 10.0, "options": {"expires": 10}},

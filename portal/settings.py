@@ -48,9 +48,7 @@ def _vault_keys() -> tuple[str, ...]:
     """Keys that seal the clusters' credentials, the newest first; production makes none up."""
     keys = tuple(env.words("PORTAL_VAULT_KEY"))
     if MODE == "production" and not keys:
-        raise env.BadSetting(
-            f"PORTAL_VAULT_KEY is missing; it seals credentials. Make one: {VAULT_KEY_RECIPE}"
-        )
+        raise env.BadSetting(f"PORTAL_VAULT_KEY is missing; it seals credentials. Make one: {VAULT_KEY_RECIPE}")
     for key in keys:
         try:
             weak = len(base64.urlsafe_b64decode(key)) != 32 or len(set(key)) < 12
@@ -64,6 +62,8 @@ def _vault_keys() -> tuple[str, ...]:
 VAULT_KEYS = _vault_keys()  # none outside production: a file in the state folder, made on first use
 # Besides ordinary addresses, where clusters may be reached; loopback for trying things out. Empty in production.
 CLUSTER_NETWORKS = env.networks("PORTAL_CLUSTER_NETWORKS")
+# Registries that images of runtimes may come from, such as "registry.example, registry.example:5000"; empty: any.
+IMAGE_REGISTRIES = env.words("PORTAL_IMAGE_REGISTRIES")
 
 
 def _database(url: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.lib.errors import FieldError, Invalid
 from portal.lib.text import BadInput, clean_line, clean_name, clean_note, clean_slug, gettext_noop
+from resources.declared_inputs import DECLARED_READERS
 from resources.pairs import clean_pairs
 
 LONGEST_NAME: Final = 120
@@ -55,6 +56,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "maintainer": lambda value: clean_line(value, maximum=LONGEST_LINE),
     "location": lambda value: clean_line(value, maximum=LONGEST_LINE),
     "note": lambda value: clean_note(value, maximum=LONGEST_NOTE),
+    **DECLARED_READERS,
 }
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from portal.lib import units
 from portal.lib.localised import localised
 from resources.models import Cluster, Device, DeviceGroup, Node, Pool
+from resources.normalize.facts import Health
 from resources.selectors.capacity import Axis, Capacity, Held, Part, capacity_of, parts_of
 from resources.selectors.catalogue import ClassLooks, kind_of_resource
 from resources.selectors.freshness import STALE_AFTER, is_stale
@@ -141,7 +142,8 @@ def class_name(group: DeviceGroup, looks: ClassLooks) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """A device in a list. `state` is healthy, unhealthy, or stale when its node has not reported in time."""
+    """A device in a list. `state` is one of `selectors.devices.HEALTH`: stale when its node has not reported in time,
+    not observed when its node cannot tell."""
 
     device: Device
     node: Node
@@ -158,7 +160,9 @@ class DeviceRow:
             return "held" if self.held >= self.device.group.whole else "partly"
         if self.state == "stale":
             return "unknown"
-        usable = self.state == "healthy" and self.node.stage == Node.Stage.SCHEDULABLE and self.recognised
+        usable = (
+            self.state in ("healthy", "not_observed") and self.node.stage == Node.Stage.SCHEDULABLE and self.recognised
+        )
         return "free" if usable else "out"
 
 
@@ -172,9 +176,16 @@ def device_row(device: Device, node: Node, held: int, looks: ClassLooks, now: da
         name=class_name(group, looks),
         kind=group.kind,
         recognised=group.resource_class_id is not None,
-        state="stale" if silent else "healthy" if device.healthy else "unhealthy",
+        state="stale" if silent else _health(device),
         held=held,
     )
+
+
+def _health(device: Device) -> str:
+    """A device nobody called ill is healthy only where its group can be judged at all."""
+    if not device.healthy:
+        return "unhealthy"
+    return "not_observed" if device.group.health == Health.UNKNOWN else "healthy"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,16 @@
 """What the API of jobs takes and shows of jobs."""
 
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from jobs.models import Attempt, Job, JobEvent
-from jobs.models.template import TASK_TYPES
 from jobs.outputs import KINDS
 from jobs.retry_words import Retry
 from jobs.scheduler.decision import Verdict
+from jobs.selectors.cluster_words import cluster_words
 from jobs.selectors.jobs import GROUPS
 from jobs.selectors.logs import CHUNK
 from jobs.sentences import sentence
@@ -18,6 +19,7 @@ from portal.lib.rest import inputs
 from portal.lib.rest.outputs import ClassUse, Facts, Moment, Shown, Word, page_of
 from portal.lib.rest.paging import PageQuery
 from portal.lib.text import clean_slug
+from resources.task_types import TASK_TYPES
 
 # --- taken --------------------------------------------------------------------------------------------
 
@@ -158,6 +160,14 @@ class Stage(Shown):
     cause = serializers.CharField()
 
 
+class ClusterWord(Shown):
+    """The cluster's own words about some members."""
+
+    members = serializers.ListField(child=serializers.IntegerField())
+    reason = serializers.CharField()
+    message = serializers.CharField()
+
+
 class AttemptRow(Shown):
     """One try on one cluster, with its times t2 to t8."""
 
@@ -180,6 +190,12 @@ class AttemptRow(Shown):
     end_sentence = serializers.SerializerMethodField()
     end_facts = Facts()
     addresses = serializers.ListField()
+    cluster_words = serializers.SerializerMethodField()
+
+    @extend_schema_field(ClusterWord(many=True))
+    def get_cluster_words(self, attempt: Attempt) -> list[dict[str, Any]]:
+        """What the cluster says about members that wait or failed, in its own words."""
+        return [asdict(said) for said in cluster_words(attempt)]
 
     def get_nodes(self, attempt: Attempt) -> list[str]:
         """Names of the nodes, each once."""

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.models import JobTemplate, TemplateVersion
-from jobs.models.template import TASK_TYPES
 from jobs.selectors.templates import latest_of, newest_version, template_of, templates_visible_to, versions_of
 from jobs.services.copy_template import copy_template
 from jobs.services.publish_version import publish_version
@@ -19,6 +18,7 @@ from portal.lib.rest import inputs
 from portal.lib.rest.outputs import Facts, Moment, Shown, Word, page_of
 from portal.lib.rest.paging import PageQuery
 from portal.lib.rest.view import ApiView, answer, answer_page, endpoint
+from resources.task_types import TASK_TYPES
 from tenants import access
 from tenants.models import Project
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from jobs.api import artifacts, jobs, parts, templates
+from jobs.api import artifacts, jobs, matrix, parts, templates
 
 urlpatterns: list[URLPattern] = [
     path("templates", templates.Templates.as_view(), name="api_templates"),
@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern] = [
     path("templates/<slug:slug>/restore", templates.Restore.as_view(), name="api_template_restore"),
     path("artifacts", artifacts.Artifacts.as_view(), name="api_artifacts"),
     path("queue", artifacts.Queue.as_view(), name="api_queue"),
+    path("validation-matrix", matrix.ValidationMatrix.as_view(), name="api_validation_matrix"),
     path("jobs", jobs.Jobs.as_view(), name="api_jobs"),
     path("jobs/preview", jobs.JobPreview.as_view(), name="api_job_preview"),
     path("jobs/<uuid:key>", jobs.OneJob.as_view(), name="api_job"),

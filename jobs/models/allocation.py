@@ -59,6 +59,9 @@ class AllocationLine(models.Model):
     class_key = models.CharField(max_length=63)
     resource = models.CharField(max_length=20)
     quantity = models.BigIntegerField()
+    # What it was given on, for the validation matrix: "" was not observed, null not written down.
+    driver_version = models.CharField(max_length=60, null=True, blank=True)
+    container_runtime = models.CharField(max_length=120, null=True, blank=True)
 
     class Meta:
         ordering = ["member", "class_key"]

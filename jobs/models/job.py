@@ -10,9 +10,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from jobs.models.template import TASK_TYPES, TemplateVersion
+from jobs.models.template import TemplateVersion
 from jobs.states import FINAL, JobState
-from resources.models import Cluster
+from resources.models import Cluster, Node
+from resources.task_types import TASK_TYPES
 from tenants.models import Project, User
 
 ACTIVE_STATES = [state.value for state in JobState if state not in FINAL]
@@ -47,6 +48,8 @@ class Job(models.Model):
     grace_ms = models.BigIntegerField(default=10_000)
     max_attempts = models.IntegerField(default=1)
     excluded_nodes = models.JSONField(default=list, blank=True)
+    # The node it is to show fit for others' jobs: it runs there or nowhere, and its size was not asked for by a person.
+    validates = models.ForeignKey(Node, null=True, blank=True, on_delete=models.PROTECT, related_name="validations")
     # The generation of the current or next attempt; fences every act on a cluster.
     generation = models.IntegerField(default=1)
     run_again_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="reruns")
@@ -69,6 +72,9 @@ class Job(models.Model):
             models.CheckConstraint(
                 condition=(Q(time_limit_ms__isnull=True) | Q(time_limit_ms__gt=0)) & Q(generation__gte=1),
                 name="job_limits_sane",
+            ),
+            models.UniqueConstraint(
+                fields=["validates"], condition=Q(state__in=ACTIVE_STATES), name="job_validates_one_at_a_time"
             ),
         ]
         indexes = [
@@ -108,6 +114,8 @@ class Attempt(models.Model):
     # [{"index": 0, "node": name, "cpu": milli, "memory": bytes, "devices": {resource_name: [uuid]}}]
     placement = models.JSONField(default=list)
     why_here = models.JSONField(default=dict, blank=True)
+    # How its pods are written: what of its pool's rules was set when it was admitted.
+    pod_rules = models.JSONField(default=dict, blank=True)
     price_micro_hour = models.BigIntegerField(null=True, blank=True)
     currency = models.CharField(max_length=10, blank=True)
     reserved_at = models.DateTimeField()  # t2
@@ -122,6 +130,7 @@ class Attempt(models.Model):
     # Released, its logs and outputs kept, forgotten by its cluster: nothing is left to do about it.
     closed = models.BooleanField(default=False)
     resumed = models.BooleanField(default=False)
+    runtime_as = models.CharField(max_length=600, null=True, blank=True)  # its runtime then; null: not written down
     addresses = models.JSONField(default=list, blank=True)
     members_seen = models.JSONField(default=list, blank=True)  # last observation, per member
     missing_passes = models.IntegerField(default=0)  # complete lists in a row without it
@@ -141,6 +150,7 @@ class Attempt(models.Model):
         indexes = [
             models.Index(fields=["cluster"], name="attempt_open", condition=Q(closed=False)),
             models.Index(fields=["pool_key", "job"], name="attempt_pool"),
+            models.Index(fields=["end_reason", "stopped_at"], name="attempt_end"),
         ]
 
 

@@ -5,9 +5,8 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from resources.task_types import TASK_TYPES
 from tenants.models import Project, User
-
-TASK_TYPES = ("training", "fine_tuning", "inference", "data_processing", "batch", "experiment", "evaluation")
 
 
 class JobTemplate(models.Model):

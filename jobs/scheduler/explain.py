@@ -69,7 +69,7 @@ class Placements:
             return self._unavailable(demand, pool, scope)
         if scope.excluded and self._fit_somewhere(self._now, demand, pool, allowed):
             return self._excluded(pool, scope)
-        every = Scope(scope.labels, (), stale_too=True, blocked_too=True)
+        every = scope._replace(excluded=(), stale_too=True, blocked_too=True)
         if self._fit_somewhere(self._mended, demand, pool, every):
             return self._unavailable(demand, pool, scope)
         return None
@@ -98,6 +98,7 @@ class Placements:
             host
             for host in hosts
             if set(scope.labels).issubset(host.labels)
+            and scope.host in (None, host.key)
             and (not devices or any(device.class_key in devices for device in host.devices))
         ]
 

@@ -17,12 +17,16 @@ Taken = list[tuple[int, int, int, tuple[DeviceShare, ...]]]  # part, replica, ho
 
 
 class Scope(NamedTuple):
-    """Which hosts may be used: those with all labels, not excluded, and normally neither stale nor blocked."""
+    """Which hosts may be used: those with all labels, not excluded, and normally neither stale nor blocked.
+
+    With `host` only that one, also while it is on trial.
+    """
 
     labels: Labels = ()
     excluded: tuple[str, ...] = ()
     stale_too: bool = False
     blocked_too: bool = False
+    host: str | None = None
 
 
 class _Room:
@@ -63,12 +67,13 @@ class Fits:
         """1 for every host of the site that `scope` lets in, else 0."""
         known = self._masks.get((site.number, scope))
         if known is None:
-            wanted, excluded = frozenset(scope.labels), frozenset(scope.excluded)
+            wanted, excluded, pinned = frozenset(scope.labels), frozenset(scope.excluded), scope.host
             stale = site.cluster in self.stale and not scope.stale_too
             known = self._masks[site.number, scope] = np.array(
                 [
                     not stale
-                    and (scope.blocked_too or host.blocked is None)
+                    and (host.blocked is None or scope.blocked_too or (host.trial and pinned is not None))
+                    and (pinned is None or host.key == pinned)
                     and host.key not in excluded
                     and (not wanted or wanted.issubset(host.labels))
                     for host in self.world.hosts[site.rows]

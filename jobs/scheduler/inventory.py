@@ -21,7 +21,7 @@ class Inventory:
         self._words = words
         self._world = world.emptied()
         self._fits = Fits(self._world, stale=frozenset())
-        self._known: dict[tuple[Demand, str, Labels], Block | None] = {}
+        self._known: dict[tuple[Demand, str, Labels, str | None], Block | None] = {}
         self._valid: dict[Demand, Block | None] = {}
 
     def invalid(self, demand: Demand) -> Block | None:
@@ -48,31 +48,31 @@ class Inventory:
             return None
         return Block(Reason.DEVICE_AMOUNT, self._words.amounts(axis, need=amount), axis)
 
-    def never(self, demand: Demand, pool: Pool, labels: Labels) -> Block | None:
-        """Why the demand cannot be placed even on the empty pool; None when it can."""
-        key = (demand, pool.key, labels)
+    def never(self, demand: Demand, pool: Pool, labels: Labels, host: str | None = None) -> Block | None:
+        """Why the demand cannot be placed even on the empty pool, or on that host of it; None when it can."""
+        key = (demand, pool.key, labels, host)
         if key not in self._known:
-            self._known[key] = self._never(demand, pool, labels)
+            self._known[key] = self._never(demand, pool, Scope(labels, (), stale_too=True, blocked_too=True, host=host))
         return self._known[key]
 
-    def _never(self, demand: Demand, pool: Pool, labels: Labels) -> Block | None:
+    def _never(self, demand: Demand, pool: Pool, scope: Scope) -> Block | None:
         # The single amounts first, in Python's integers: what passes them also fits into those of the arrays.
         too_large = (
             self._no_host(demand, pool) or self._above_largest_node(demand, pool) or self._above_total(demand, pool)
         )
         if too_large is not None:
             return too_large
-        if self._fit_somewhere(demand, pool, labels):
+        if self._fit_somewhere(demand, pool, scope):
             return None
-        if labels and self._fit_somewhere(demand, pool, ()):
-            return self._labels_unmatched(pool, labels)
-        return self._above_room(demand, pool)
+        unlabelled = scope._replace(labels=())
+        if scope.labels and self._fit_somewhere(demand, pool, unlabelled):
+            return self._labels_unmatched(pool, scope.labels)
+        return self._above_room(demand, pool, unlabelled)
 
     def _sites(self, pool: Pool) -> tuple[Site, ...]:
         return self._world.sites.get(pool.key, ())
 
-    def _fit_somewhere(self, demand: Demand, pool: Pool, labels: Labels) -> bool:
-        scope = Scope(labels, (), stale_too=True, blocked_too=True)
+    def _fit_somewhere(self, demand: Demand, pool: Pool, scope: Scope) -> bool:
         return any(self._fits.fits(site, scope, demand) for site in self._sites(pool))
 
     def _labels_unmatched(self, pool: Pool, labels: Labels) -> Block:
@@ -112,8 +112,7 @@ class Inventory:
                 return Block(reason, facts, axis)
         return None
 
-    def _above_room(self, demand: Demand, pool: Pool) -> Block:
-        scope = Scope((), (), stale_too=True, blocked_too=True)
+    def _above_room(self, demand: Demand, pool: Pool, scope: Scope) -> Block:
         ready = max(
             (sum(self._fits.ready(site, scope, part) for part in demand.parts) for site in self._sites(pool)),
             default=0,

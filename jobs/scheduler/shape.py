@@ -68,6 +68,7 @@ class Shapes:
             job.cheapest_first,
             job.labels,
             job.excluded_hosts,
+            job.host,
         )
         known = self._shapes.get(key)
         if known is None:
@@ -77,7 +78,7 @@ class Shapes:
     def _make(self, job: WaitingJob) -> Shape:
         ways = tuple(self._ways(job))
         open_ways = tuple(way for way in ways if way.block is None)
-        scope = Scope(tuple(sorted(job.labels)), tuple(sorted(job.excluded_hosts)))
+        scope = Scope(tuple(sorted(job.labels)), tuple(sorted(job.excluded_hosts)), host=job.host)
         nothing = None if ways else self._no_way(job)
         blocks = [way.block for way in ways] or [nothing]
         is_never = all(block is not None and block.reason.kind is Kind.NEVER for block in blocks)
@@ -114,7 +115,7 @@ class Shapes:
         """What stops a job whatever is free: first what never can be, then what is held."""
         return (
             self._inventory.invalid(demand)
-            or self._inventory.never(demand, pool, tuple(sorted(job.labels)))
+            or self._inventory.never(demand, pool, tuple(sorted(job.labels)), job.host)
             or self._grants.out_of_bounds(job, pool, demand)
             or self._unused.check_ever(job.tenant, pool.key, demand.total)
             or _paused(pool)

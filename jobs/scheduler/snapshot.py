@@ -138,7 +138,8 @@ class Host:
 
     `allocatable` leaves out devices, which are listed one by one, and what every node always runs; `foreign`
     is what other pods not ours request. `slots` is how many pods fit beside those (None: no such bound).
-    A host that is `blocked` takes nothing new; the word is why (cordoned, draining, unhealthy and the like).
+    A host that is `blocked` takes nothing new; the word is why (cordoned, draining, unhealthy and the like). On
+    `trial` it takes one all the same: the job that is pinned to it, whose end decides whether it takes others.
     """
 
     key: str
@@ -152,6 +153,7 @@ class Host:
     blocked: str | None = None
     topology: tuple[str, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
+    trial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +223,8 @@ class WaitingJob:
 
     A job that names no class lists every fitting one and sets `cheapest_first`. One that cannot start within
     `max_wait_ms` ends; 0 means now or not at all. `not_before_ms` and `excluded_hosts` follow a failed bind.
-    `gang` says whether it needs all replicas to begin; for now all are placed at once either way.
+    `gang` says whether it needs all replicas to begin; for now all are placed at once either way. One that is pinned
+    runs on `host` or nowhere.
     """
 
     key: str
@@ -240,6 +243,7 @@ class WaitingJob:
     excluded_hosts: tuple[str, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()  # every host used must carry all of them
     hold: Hold | None = None
+    host: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

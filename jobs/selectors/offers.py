@@ -12,35 +12,41 @@ from jobs.params import said
 from jobs.paths import PATHS
 from jobs.reasons import Reason
 from jobs.request import Checked, JobRequest, Size, check_request
+from jobs.runtimes import RuntimeOffer, admits
 from jobs.selectors.reach import kind_of, offered_classes, offered_pools
+from jobs.selectors.runtime_choice import choose_runtime, runtimes_of
 from jobs.selectors.templates import Choice, offered_inputs, schema_of
 from jobs.states import JobState
 from portal.lib.errors import Invalid
 from resources.drivers.base import WHOLE_DEVICE
-from resources.models import Pool, ResourceClass, Runtime
+from resources.models import Pool, ResourceClass
 from tenants.models import Project, User
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a template offers a project at a time: inputs by parameter, pools, classes, and the runtimes that fit."""
+    """What a template offers a project at a time: inputs by parameter, pools, classes, and runtimes of the kind of
+    cluster it runs on. `refusing` are pools that take no jobs of its type."""
 
     inputs: Mapping[str, list[Choice]]
     pools: tuple[Pool, ...]
     classes: tuple[ResourceClass, ...]
-    runtimes: tuple[tuple[str, tuple[str, ...]], ...]
+    runtimes: tuple[RuntimeOffer, ...]
+    refusing: tuple[Pool, ...] = ()
 
 
 def offer_of(version: TemplateVersion, project: Project, now: datetime) -> Offer:
     """What may be chosen now."""
-    pools = tuple(offered_pools(project, version.spec, now))
+    granted = offered_pools(project, version.spec, now)
+    task_type = version.spec["task_type"]
+    pools = tuple(pool for pool in granted if admits(pool.task_types, pool.runtimes, task_type, None))
     devices = version.spec["devices"]["maximum"]
-    rows = Runtime.objects.filter(driver_kind=kind_of(version.spec)).order_by("key").values_list("key", "kinds")
     return Offer(
         inputs=offered_inputs(version, project),
         pools=pools,
         classes=tuple(offered_classes([pool.key for pool in pools])) if devices else (),
-        runtimes=tuple((key, tuple(kinds)) for key, kinds in rows),
+        runtimes=runtimes_of(kind_of(version.spec)),
+        refusing=tuple(pool for pool in granted if pool not in pools),
     )
 
 
@@ -58,6 +64,7 @@ def job_of(
         pools={pool.key for pool in offer.pools},
     )
     _refuse(checked)
+    runtime = choose_runtime(offer, spec, checked.size, checked.pool)
     path = PATHS[spec["task_type"]]
     return Job(
         project=project,
@@ -72,7 +79,7 @@ def job_of(
         alternatives=_alternatives(checked.size),
         pool_keys=[checked.pool] if checked.pool else [],
         inputs=_inputs(spec["inputs"], checked.params),
-        runtime_key=_runtime(checked.size, offer),
+        runtime_key=runtime,
         gang=spec["gang"],
         priority_class=path.priority_class,
         time_limit_ms=checked.time_limit_ms,
@@ -105,9 +112,3 @@ def _inputs(needed: Sequence[Mapping[str, Any]], params: Mapping[str, Any]) -> l
         for item in needed
         if params.get(item["param"])
     ]
-
-
-def _runtime(size: Size, offer: Offer) -> str:
-    """The first runtime that can run the program and is declared for what the job asks; "" leaves it to the driver."""
-    wanted = "CPU" if not size.devices else None
-    return next((key for key, kinds in offer.runtimes if wanted is None or wanted in kinds), "")

@@ -10,6 +10,9 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from jobs.models import Job
+from jobs.reasons import Reason
+from jobs.runtimes import admits
+from jobs.scheduler.snapshot import Hold
 from jobs.shipped.template import SHIPPED_DRIVER
 from resources.models import Cluster, DeviceGroup, Node, Pool, ResourceClass, Runtime
 from tenants.models import Grant, Project
@@ -25,19 +28,37 @@ class Reach:
     granted: Mapping[uuid.UUID, tuple[str, ...]]
     kinds_of_pool: Mapping[str, frozenset[str]]
     kind_of_runtime: Mapping[str, str]
+    rules_of_pool: Mapping[str, tuple[Sequence[str], Sequence[str]]]
+    """Task types and runtimes by pool, where a pool has such a rule; empty is every one."""
 
     def pools_for(self, job: Job) -> tuple[str, ...]:
-        """The pools the job chose, else those its project is granted, that can run its program (R-23).
+        """The pools the job chose, else those its project is granted, that can run its program (R-23) and take it.
 
-        A pool without nodes rules nothing out: the cycle says that it has none.
+        A pool without nodes rules nothing out: the cycle says that it has none. When none takes the job, all are
+        given, and `hold_for` says why it waits.
         """
+        able = self._able(job)
+        return tuple(pool for pool in able if self._takes(pool, job)) or able
+
+    def hold_for(self, job: Job) -> Hold | None:
+        """Why no pool takes a job of this type and runtime, if none does."""
+        able = self._able(job)
+        if not able or any(self._takes(pool, job) for pool in able):
+            return None
+        return Hold(Reason.POOL_REFUSES, {"list": able})
+
+    def _able(self, job: Job) -> tuple[str, ...]:
         pools = tuple(job.pool_keys) or self.granted.get(job.project_id, ())
         kind = self.kind_of_runtime.get(job.runtime_key)
         return pools if kind is None else tuple(p for p in pools if kind in self.kinds_of_pool.get(p, {kind}))
 
+    def _takes(self, pool: str, job: Job) -> bool:
+        rules = self.rules_of_pool.get(pool)
+        return rules is None or admits(*rules, job.task_type, job.runtime_key)
+
 
 def load_reach() -> Reach:
-    """Four queries, whatever the number of rows; the cycle judges the grants' times."""
+    """Five queries, whatever the number of rows; the cycle judges the grants' times."""
     kinds: dict[str, set[str]] = defaultdict(set)
     behind = Node.objects.filter(pool__isnull=False).exclude(cluster__state=Cluster.State.DETACHED)
     for pool, kind in behind.values_list("pool__key", "cluster__driver").distinct().order_by():
@@ -49,6 +70,11 @@ def load_reach() -> Reach:
         granted=_granted(grants, projects),
         kinds_of_pool={pool: frozenset(found) for pool, found in kinds.items()},
         kind_of_runtime=dict(Runtime.objects.values_list("key", "driver_kind")),
+        rules_of_pool={
+            key: (task_types, runtimes)
+            for key, task_types, runtimes in Pool.objects.values_list("key", "task_types", "runtimes")
+            if task_types or runtimes
+        },
     )
 
 

@@ -1,7 +1,7 @@
 """The database as the scheduler's Snapshot: a handful of queries, whatever the number of rows."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -41,6 +41,22 @@ def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None, reach:
     )
 
 
+def fleet_of(nodes: Sequence[Node], now: datetime) -> s.Snapshot:
+    """These nodes of pools and what is held on them: enough to tell what has room. No tenant, quota or queue.
+
+    Their clusters should be selected, their groups, classes and devices prefetched. Three queries.
+    """
+    clusters = {node.cluster.key: node.cluster for node in nodes if node.cluster.state != Cluster.State.DETACHED}
+    there = [node for node in nodes if node.cluster.key in clusters and node.stage != Node.Stage.RETIRED]
+    return s.Snapshot.of(
+        at_ms=to_ms(now),
+        classes=_classes(),
+        clusters=tuple(_cluster(cluster, now) for cluster in clusters.values()),
+        hosts=tuple(_host(node) for node in there),
+        holdings=_holdings(node__in=[node.pk for node in there]),
+    )
+
+
 def queued_jobs() -> Iterable[Job]:
     """Every job that waits for the cycle."""
     return Job.objects.filter(state=JobState.QUEUED).order_by("submitted_at", "id")
@@ -64,6 +80,8 @@ def waiting_job(job: Job, reach: Reach) -> s.WaitingJob:
         time_limit_ms=job.time_limit_ms,
         max_wait_ms=job.max_wait_ms,
         excluded_hosts=tuple(job.excluded_nodes),
+        host=str(job.validates_id) if job.validates_id else None,
+        hold=reach.hold_for(job),
     )
 
 
@@ -101,14 +119,15 @@ def _rate(row: RateVersion) -> s.Rate:
 
 
 def _clusters(now: datetime) -> tuple[s.Cluster, ...]:
-    return tuple(
-        s.Cluster(
-            key=c.key,
-            name=c.name,
-            observed_ms=to_ms(c.last_seen_at) if c.last_seen_at else 0,
-            stale=is_stale(c.last_seen_at, now),
-        )
-        for c in Cluster.objects.exclude(state=Cluster.State.DETACHED)
+    return tuple(_cluster(row, now) for row in Cluster.objects.exclude(state=Cluster.State.DETACHED))
+
+
+def _cluster(row: Cluster, now: datetime) -> s.Cluster:
+    return s.Cluster(
+        key=row.key,
+        name=row.name,
+        observed_ms=to_ms(row.last_seen_at) if row.last_seen_at else 0,
+        stale=is_stale(row.last_seen_at, now),
     )
 
 
@@ -144,6 +163,7 @@ def _host(node: Node) -> s.Host:
         foreign=tuple(_foreign(node)),
         slots=None if node.pods is None else max(0, node.pods - node.foreign.get("pods", 0)),
         blocked=_blocked(node),
+        trial=node.stage == Node.Stage.VALIDATING and node.cluster.state == Cluster.State.ATTACHED,
         topology=tuple(node.topology),
         labels=tuple(sorted((str(k), str(v)) for k, v in node.labels.items())),
     )
@@ -164,7 +184,7 @@ def _blocked(node: Node) -> str | None:
     if node.cluster.state == Cluster.State.PAUSED:
         return "ClusterPaused"
     if node.stage != Node.Stage.SCHEDULABLE:
-        return node.reason or str(node.stage).capitalize()
+        return node.why or str(node.stage).capitalize()
     return None
 
 
@@ -215,11 +235,11 @@ def _grants(reach: Reach) -> tuple[s.Grant, ...]:
     )
 
 
-def _holdings() -> tuple[s.Holding, ...]:
-    """What allocations hold now, one row per allocation and host."""
+def _holdings(**where: Any) -> tuple[s.Holding, ...]:
+    """What allocations hold now, one row per allocation and host; `where` narrows the lines."""
     states = [state.value for state in HOLDS_CAPACITY]
     rows = (
-        AllocationLine.objects.filter(allocation__state__in=states)
+        AllocationLine.objects.filter(allocation__state__in=states, **where)
         .annotate(
             alloc_state=F("allocation__state"),
             alloc_pool=F("allocation__pool_key"),
@@ -232,7 +252,8 @@ def _holdings() -> tuple[s.Holding, ...]:
         .order_by("allocation_id", "node_id")
     )
     shares: dict[tuple[Any, Any], list[s.DeviceShare]] = defaultdict(list)
-    holds = DeviceHold.objects.filter(Q(released=False), line__allocation__state__in=states)
+    there = {f"line__{name}": value for name, value in where.items()}
+    holds = DeviceHold.objects.filter(Q(released=False), line__allocation__state__in=states, **there)
     for allocation, node, device, parts in holds.values_list(
         "line__allocation_id", "line__node_id", "device_id", "parts"
     ):

@@ -4,7 +4,7 @@ import uuid
 
 from jobs import storage
 from jobs.models import Artifact, Attempt, Job
-from resources.drivers.base import MemberSpec, Mount, Workload
+from resources.drivers.base import MemberSpec, Mount, Toleration, Workload
 from resources.models import Runtime
 
 NOBODYS_TOKEN = "0" * 64
@@ -15,6 +15,7 @@ def workload_of(job: Job, attempt: Attempt) -> Workload:
     """Deterministic: the same attempt always gives the same workload."""
     spec = job.template_version.spec
     runtime = Runtime.objects.filter(key=job.runtime_key).first() if job.runtime_key else None
+    rules = attempt.pod_rules
     where = storage.folders(job, attempt)
     return Workload(
         name=attempt.workload_name,
@@ -37,6 +38,9 @@ def workload_of(job: Job, attempt: Attempt) -> Workload:
         grace_ms=job.grace_ms,
         image=runtime.image if runtime else "",
         runtime_class=runtime.runtime_class if runtime else "",
+        scheduler_name=rules.get("scheduler_name", ""),
+        tolerations=tuple(Toleration(**row) for row in rules.get("tolerations", ())),
+        image_user=rules.get("relaxation") == "image_user",
         shipped=job.template_version.template.project_id is None,
     )
 

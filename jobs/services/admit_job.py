@@ -10,10 +10,12 @@ from jobs.models import AllocationLine, Attempt, DeviceHold, Job
 from jobs.reasons import Reason
 from jobs.rows import attempt_row, held_rows
 from jobs.scheduler.decision import Admit
+from jobs.selectors.ground import runtime_as, write_ground
 from jobs.services.transition import transition
 from jobs.states import HOLDS_CAPACITY, HOLDS_QUOTA, AllocationState, JobState
 from portal.lib.failpoints import failpoint
 from resources.models import Cluster, Device, Node
+from resources.selectors.pod_rules import pod_rules_of
 from tenants.models import Project, QuotaCell
 
 
@@ -38,7 +40,7 @@ def _admit(decision: Admit, now: datetime, cycle_id: uuid.UUID, currency: str) -
     job = Job.objects.select_related("project__team").get(pk=decision.job)
     if job.state != JobState.QUEUED or job.generation != decision.attempt:
         raise _Stale
-    nodes = _lock_nodes(decision)
+    nodes = _lock_nodes(job, decision)
     _lock_and_check_quota(job.project, decision)
     _check_capacity(decision, nodes)
     attempt = _enter(job, decision, nodes, now, currency)
@@ -57,13 +59,20 @@ def _admit(decision: Admit, now: datetime, cycle_id: uuid.UUID, currency: str) -
     return True
 
 
-def _lock_nodes(decision: Admit) -> dict[str, Node]:
+def _lock_nodes(job: Job, decision: Admit) -> dict[str, Node]:
     keys = {p.host for p in decision.placements}
     nodes = Node.objects.select_for_update().filter(pk__in=keys).order_by("pk")
     found = {str(node.pk): node for node in nodes}
-    if set(found) != keys or any(n.stage != Node.Stage.SCHEDULABLE for n in found.values()):
+    if set(found) != keys or not all(_open_to(job, node) for node in found.values()):
         raise _Stale
     return found
+
+
+def _open_to(job: Job, node: Node) -> bool:
+    """A node on trial takes the job of its trial, and no job that validates a node runs on another."""
+    if job.validates_id is None:
+        return node.stage == Node.Stage.SCHEDULABLE
+    return node.trial_job == job.pk and node.stage == Node.Stage.VALIDATING
 
 
 def _wanted(decision: Admit) -> dict[tuple[str, str], int]:
@@ -136,9 +145,12 @@ def _enter(job: Job, decision: Admit, nodes: dict[str, Node], now: datetime, cur
     attempt = attempt_row(
         job, decision, cluster=cluster, nodes=nodes, devices=_device_names(decision), now=now, currency=currency
     )
+    attempt.pod_rules = pod_rules_of(decision.pool)
+    attempt.runtime_as = runtime_as(job.runtime_key)
     attempt.save(force_insert=True)
     held = held_rows(job, attempt, decision, nodes=nodes, now=now)
     held.allocation.save(force_insert=True)
+    write_ground(held.lines, nodes)
     AllocationLine.objects.bulk_create(held.lines)
     DeviceHold.objects.bulk_create(held.holds)
     return attempt

@@ -1,8 +1,8 @@
 """One pass over a cluster: compare what should be with what is, and take the next step of each attempt."""
 
 import logging
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import transaction
@@ -27,19 +27,22 @@ from resources.models import Cluster
 from resources.selectors.drivers import driver_for
 
 log = logging.getLogger(__name__)
+LATE = timedelta(minutes=2)
+"""How long after the last attempt was closed a cluster is still looked at for what came late."""
 
 
 def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int | None:
     """How many attempts were looked at, 0 also when the cluster does not answer; None: another pass is under way.
 
     Level-triggered and idempotent: it may be killed between any two lines and repeated. A workload of ours that no
-    row knows is left alone: it is not proved to be nobody's.
+    row knows is left alone: it is not proved to be nobody's. One of an attempt that is closed came late, from a call
+    that was under way when its caller died: it is ended and forgotten.
     """
     with try_session_lock(f"reconcile:{cluster.pk}") as held:
         if not held:
             return None
         attempts = list(_open_attempts(cluster))
-        if not attempts:
+        if not attempts and not _closed_lately(cluster, now):
             return 0
         try:
             driver = driver_for(cluster)
@@ -50,7 +53,30 @@ def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int | None:
         seen = {w.name: w for w in observation.workloads}
         for attempt in attempts:
             _guarded(partial(_step, driver, attempt, seen.get(attempt.workload_name), observation, now), attempt)
+        known = {attempt.workload_name for attempt in attempts}
+        late = {name: one for name, one in seen.items() if name not in known}
+        for attempt in _closed_among(cluster, late):
+            _guarded(partial(_clear, driver, attempt, late[attempt.workload_name]), attempt)
     return len(attempts)
+
+
+def _closed_lately(cluster: Cluster, now: datetime) -> bool:
+    return Attempt.objects.filter(cluster=cluster, closed=True, released_at__gt=now - LATE).exists()
+
+
+def _closed_among(cluster: Cluster, seen: Mapping[str, SeenWorkload]) -> list[Attempt]:
+    """Attempts that are closed and yet have something on the cluster."""
+    closed = Attempt.objects.filter(cluster=cluster, closed=True, workload_name__in=seen)
+    return [a for a in closed.select_related("job") if seen[a.workload_name].attempt_id == str(a.pk)]
+
+
+def _clear(driver: Driver, attempt: Attempt, seen: SeenWorkload) -> None:
+    job = attempt.job
+    if _still_runs(seen):
+        driver.stop(attempt.workload_name, attempt_id=str(attempt.pk), grace_ms=job.grace_ms)
+    elif attempt.number == job.generation and job.archived_at is not None and not job.archive_note:
+        # With a note it was left there on purpose: its log could not be kept.
+        driver.forget(attempt.workload_name, attempt_id=str(attempt.pk))
 
 
 def _open_attempts(cluster: Cluster) -> list[Attempt]:

@@ -61,7 +61,8 @@ def transition(
             actor=actor,
             cycle_id=cycle_id,
         )
-        if to in _TOLD:
+        # A fleet that comes into service would fill its administrator's inbox: what passes is seen on the nodes.
+        if to in _TOLD and not (job.validates_id and to is JobState.SUCCEEDED):
             announce_job(job=job, event=_TOLD[to], reason=str(reason), facts=facts or {}, now=now)
         if attempt is not None and to in ENDS_ATTEMPT:
             _end_attempt(attempt, old=old, reason=reason, facts=facts, moment=moment, now=now)

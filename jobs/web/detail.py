@@ -23,7 +23,7 @@ from portal.lib.signin import signed_in
 from portal.lib.sse import stream_changes
 from tenants import access
 
-_RELATED = ("project__team", "submitter", "template_version__template", "run_again_of")
+_RELATED = ("project__team", "submitter", "template_version__template", "run_again_of", "validates")
 
 
 @require_GET

@@ -11,13 +11,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from jobs.models.template import TASK_TYPES
 from jobs.reason_words import reason_word
 from jobs.selectors.jobs import GROUPS, JobFilter, Options
 from jobs.states import JobState
-from jobs.web.tags import TASK_TYPES as TASK_WORDS
 from portal.lib import units
 from portal.lib.display import Link
+from resources.task_types import TASK_WORDS
 
 GROUP_WORDS: Mapping[str, str | Promise] = {
     "waiting": gettext_lazy("Waiting"),
@@ -75,7 +74,7 @@ class JobFilterForm(forms.Form):
         """Fill the choices."""
         found: dict[str, Choices] = {
             "state": [*GROUP_WORDS.items(), *STATE_WORDS.items()],
-            "type": [(key, TASK_WORDS[key]) for key in TASK_TYPES],
+            "type": list(TASK_WORDS.items()),
             "template": _named(options.templates),
             "project": options.projects,
             "team": options.teams,

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from jobs.models import Artifact, Attempt, Job
+from jobs.selectors.cluster_words import cluster_words
 from jobs.selectors.jobs import artifacts_of, events_of, last_attempt
 from jobs.selectors.lineage import used_by
 from jobs.selectors.logs import LogPart, tail_or_empty
@@ -51,6 +52,7 @@ def aside_of(request: HttpRequest, job: Job) -> Context:
         "pod_sets": job.alternatives[0]["pod_sets"] if job.alternatives else [],
         "params": params_of(job),
         "files": _with_users(request, artifacts),
+        "words": cluster_words(last_attempt(job)),
     }
 
 

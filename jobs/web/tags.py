@@ -23,18 +23,10 @@ from jobs.web.usage_panel import ClassUse
 from portal.lib import units
 from portal.lib.localised import localised
 from resources.models import ResourceClass
+from resources.task_types import TASK_WORDS
 
 register = template.Library()
 
-TASK_TYPES: dict[str, str | Promise] = {
-    "training": gettext_lazy("Training job"),
-    "fine_tuning": gettext_lazy("Fine-tuning"),
-    "inference": gettext_lazy("Inference service"),
-    "data_processing": gettext_lazy("Data processing"),
-    "batch": gettext_lazy("Batch job"),
-    "experiment": gettext_lazy("Experiment job"),
-    "evaluation": gettext_lazy("Evaluation job"),
-}
 PRIORITY_CLASSES: dict[str, str | Promise] = {
     "system": pgettext_lazy("priority class", "System"),
     "reserved": pgettext_lazy("priority class", "Reserved inference"),
@@ -90,7 +82,7 @@ def param_default(param: Param) -> str:
 @register.simple_tag
 def task_type(value: str) -> str:
     """The task type in the users' word."""
-    return str(TASK_TYPES.get(value, value))
+    return str(TASK_WORDS.get(value, value))
 
 
 @register.simple_tag

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from jobs.web import actions, artifacts, detail, files, lists, logs, queue, submit, template_admin, templates
+from jobs.web import actions, artifacts, detail, files, lists, logs, matrix, queue, submit, template_admin, templates
 
 urlpatterns: list[URLPattern] = [
     path("templates", templates.template_list, name="template_list"),
@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern] = [
     path("templates/<slug:slug>/preview", submit.preview, name="job_preview"),
     path("jobs", lists.job_list, name="job_list"),
     path("queue", queue.queue_page, name="queue_page"),
+    path("validation", matrix.validation_matrix, name="validation_matrix"),
     path("artifacts", artifacts.artifact_list, name="artifact_list"),
     path("services", lists.service_list, name="service_list"),
     path("jobs/<uuid:key>", detail.job_detail, name="job_detail"),

@@ -9,7 +9,7 @@ from portal.embedded.process import Spec
 
 WEB_WORKERS = 2
 WEB_THREADS = 32
-IO_THREADS = 4
+IO_THREADS = 8
 
 
 def prepare(env: Mapping[str, str]) -> Spec:

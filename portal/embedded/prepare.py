@@ -20,7 +20,7 @@ def main() -> None:
         # Its output holds passwords, and this process writes to a log.
         call_command("seed_demo", stdout=io.StringIO())
         # Else the first page would know of no node, or of one too long unseen, until the clock's first look.
-        import_module("resources.tasks").sync_all()
+        import_module("resources.tasks").sync_here()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ FAILPOINTS: Mapping[str, str] = {
     "jobs.archive.before_rows": "logs and outputs were read, no artifact is recorded",
     "jobs.archive.after_rows": "logs and outputs are kept, the cluster has not forgotten the workload",
     "jobs.archive.after_forget": "the cluster has forgotten the workload, the attempt is still open",
+    "jobs.validate.before_open": "in the transaction: the validation job is saved, its node does not know it",
+    "jobs.validate.before_close": "a validation job is over and released, its node is not told",
     "local.apply.before_fence": "nothing written yet",
     "local.apply.after_fence": "the generation is on disk, the workload is not",
     "local.apply.before_intent": "member folders written, the record is not: the workload does not exist yet",

@@ -75,8 +75,20 @@ _CLUSTER_PAGES = (
     "cluster_pause",
     "cluster_detach",
 )
-_NODE_PAGES = ("node_detail", "node_cordon", "node_drain", "node_retire", "node_release")
-_CLASS_PAGES = ("class_detail", "class_new", "class_edit", "class_retire", "rate_publish")
+_NODE_PAGES = ("node_detail", "node_cordon", "node_drain", "node_retire", "node_release", "node_validate", "node_admit")
+_CLASS_PAGES = (
+    "class_detail",
+    "class_new",
+    "class_edit",
+    "class_retire",
+    "rate_publish",
+    "fact_declare",
+    "fact_withdraw",
+    "equivalence_declare",
+    "equivalence_withdraw",
+)
+_RUNTIME_PAGES = ("runtime_detail", "runtime_new", "runtime_edit", "runtime_retire")
+_VENDOR_PAGES = ("vendor_row_new", "vendor_row_edit", "vendor_row_remove")
 
 RESOURCES = Section(
     _("Resources"),
@@ -84,9 +96,16 @@ RESOURCES = Section(
         Tab("cluster_list", _("Clusters"), _FLEET, _CLUSTER_PAGES),
         Tab("node_list", _("Nodes"), _FLEET, _NODE_PAGES),
         Tab("device_list", _("Devices"), _FLEET),
-        Tab("pool_list", _("Pools"), None, ("pool_detail", "pool_new", "pool_edit", "pool_delete")),
+        Tab(
+            "pool_list",
+            _("Pools"),
+            None,
+            ("pool_detail", "pool_new", "pool_edit", "pool_rules", "pool_admission", "pool_delete"),
+        ),
         Tab("class_list", _("Classes"), None, _CLASS_PAGES),
-        Tab("runtime_list", _("Runtimes"), None),
+        Tab("runtime_list", _("Runtimes"), None, _RUNTIME_PAGES),
+        Tab("validation_matrix", _("Validation")),
+        Tab("vendor_row_list", _("Vendor rows"), _FLEET, _VENDOR_PAGES),
         Tab("data_list", _("Data"), None),
     ),
 )

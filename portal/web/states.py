@@ -58,6 +58,7 @@ LOOKS: dict[str, Look] = {
     "draining": Look("releasing", "warn", _("Draining")),
     "maintenance": Look("held", "off", _("Maintenance")),
     "unreachable": Look("unknown", "bad", _("Unreachable")),
+    "degraded": Look("warn", "warn", _("Degraded")),
     "unhealthy": Look("failed", "bad", _("Unhealthy")),
     "stale": Look("unknown", "warn", _("Stale")),
     "retired": Look("never", "off", _("Retired")),
@@ -71,10 +72,15 @@ LOOKS: dict[str, Look] = {
     "not_asked": Look("unknown", "off", _("Not asked")),
     "absent": Look("never", "off", _("No credential")),
     "too_much": Look("warn", "bad", _("More than it should")),
+    # what a cluster is made of
+    "present": Look("done", "off", _("Present")),
+    "not_there": Look("never", "off", _("Not there")),
     # evidence
     "validated": Look("done", "ok", _("Validated")),
     "conditional": Look("admitted", "warn", _("With conditions")),
     "to_be_validated": Look("unknown", "off", _("To be validated")),
+    "verified": Look("done", "ok", _("Verified")),
+    "not_verified": Look("unknown", "off", _("Not verified")),
     "not_passed": Look("failed", "bad", _("Not passed")),
     "expired": Look("queued", "warn", _("Expired")),
     "not_observed": Look("unknown", "off", _("Not observed")),

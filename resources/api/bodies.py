@@ -93,6 +93,9 @@ class NewPool(FleetReason):
     name = _given("name", _NAMES, required=True)
     selector = _given("selector", _PAIRS, help_text="Labels that must match; cluster names a cluster.")
     maintainer = _line("maintainer")
+    purpose = _given("purpose", {"type": "string", "maxLength": 300})
+    labels = _given("labels", _PAIRS, help_text="At most five; they place nothing.")
+    owner = inputs.text(63, help_text="Short name of a team.")
 
 
 class PoolChange(FleetReason):
@@ -101,6 +104,9 @@ class PoolChange(FleetReason):
     name = _given("name", _NAMES)
     selector = _given("selector", _PAIRS)
     maintainer = _line("maintainer")
+    purpose = _given("purpose", {"type": "string", "maxLength": 300})
+    labels = _given("labels", _PAIRS, help_text="At most five; they place nothing.")
+    owner = inputs.text(63, help_text='Short name of a team; "": nobody in particular.')
 
 
 class SelectorTry(Input):

@@ -1,4 +1,4 @@
-"""The catalogue: classes with their rates, runtimes, data sources; devices one by one."""
+"""The catalogue: classes with their rates, data sources; devices one by one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,11 +22,10 @@ from resources.api.shapes import (
     GroupMovesShown,
     RatePage,
     RateShown,
-    RuntimePage,
 )
 from resources.catalogue_shapes import ClassEntry, class_entries
 from resources.models import ResourceClass
-from resources.selectors.catalogue import class_looks, classes_matching, data_visible_to, runtimes
+from resources.selectors.catalogue import class_looks, classes_matching, data_visible_to
 from resources.selectors.devices import DeviceFilter, devices_matching
 from resources.selectors.fleet import require_nodes
 from resources.selectors.freshness import STALE_AFTER
@@ -139,15 +138,6 @@ def _rate_effects(_actor: Any, given: dict[str, Any], key: str) -> Sequence[Effe
 RatePreview = preview_of(
     Rates.post, "preview_rate", "What a rate would mean for last month", body=NewRate, effects=_rate_effects
 )
-
-
-class Runtimes(ApiView):
-    """Declared runtimes."""
-
-    @endpoint("list_runtimes", "Runtimes", query=PageQuery, gives={200: RuntimePage})
-    def get(self, request: Request, given: dict[str, Any]) -> Response:
-        """By key."""
-        return answer_page(RuntimePage, runtimes(), ("key",), given)
 
 
 class DataSources(ApiView):

@@ -11,8 +11,10 @@ from portal.lib.errors import NotFound
 from portal.lib.rest.paging import PageQuery
 from portal.lib.rest.view import ApiView, answer, answer_page, endpoint
 from resources.api.bodies import ClusterChange, ClusterTurn, NewCluster
-from resources.api.shapes import ClusterDetail, ClusterPage, ClusterShown
+from resources.api.observed_shapes import ClusterDetail
+from resources.api.shapes import ClusterPage, ClusterShown
 from resources.models import Cluster
+from resources.observed import sheet_of
 from resources.selectors.catalogue import class_looks
 from resources.selectors.fleet import clusters_of_nodes, nodes_of_clusters, require_nodes
 from resources.services.change_cluster import change_cluster
@@ -44,7 +46,7 @@ class OneCluster(ApiView):
 
     @endpoint("read_cluster", "A cluster", gives={200: ClusterDetail}, refuses=(404,))
     def get(self, request: Request, given: dict[str, Any], key: str) -> Response:
-        """With the sums over its nodes."""
+        """With the sums over its nodes, and what else it is made of."""
         cluster, now = _cluster(self.actor, key), utc_now()
         nodes = list(nodes_of_clusters(self.actor, [cluster]))
         row = cluster_rows([cluster], nodes, held_by_node(nodes), class_looks(), now)[0]
@@ -55,6 +57,7 @@ class OneCluster(ApiView):
             "classes": row.classes,
             "pools": [pool.key for pool in row.pools],
             "jobs": jobs_holding(cluster),
+            "facts": sheet_of(cluster),
         }
         return answer(ClusterDetail, shown, now=now)
 

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +15,11 @@ from portal.lib.errors import NotFound
 from portal.lib.rest.paging import PageQuery, page
 from portal.lib.rest.view import ApiView, answer, endpoint
 from resources.api.bodies import FleetReason, NewPool, NodeHold, PoolChange, SelectorTry
-from resources.api.shapes import NodeDetail, NodeMovesShown, NodePage, NodeShown, NodesQuery, PoolPage, PoolShown
+from resources.api.observed_shapes import NodeDetail, PoolDetail
+from resources.api.shapes import NodeMovesShown, NodePage, NodeShown, NodesQuery, PoolPage, PoolShown
+from resources.drift import drift_of
 from resources.models import Node, Pool
+from resources.observed import causes, group_facts
 from resources.selectors.catalogue import class_looks
 from resources.selectors.fleet import (
     NodeFilter,
@@ -25,6 +29,7 @@ from resources.selectors.fleet import (
     nodes_visible_to,
     pools_visible_to,
     require_nodes,
+    versions_of_pool,
 )
 from resources.selectors.freshness import STALE_AFTER
 from resources.selectors.membership import moves_of_selector
@@ -76,11 +81,14 @@ class OnePool(ApiView):
         delete_pool(actor=self.actor, pool=pool, note=given["reason"], now=now, jobs_in=jobs_holding)
         return Response(status=204)
 
-    @endpoint("read_pool", "A pool", gives={200: PoolShown}, refuses=(404,))
+    @endpoint("read_pool", "A pool", gives={200: PoolDetail}, refuses=(404,))
     def get(self, request: Request, given: dict[str, Any], key: str) -> Response:
-        """Its amounts by class."""
+        """Its amounts by class, and the versions in which its nodes differ."""
         now = utc_now()
-        return answer(PoolShown, _pools([_pool(self.actor, key, now)], now)[0])
+        pool = _pool(self.actor, key, now)
+        row = _pools([pool], now)[0]
+        shown = {field.name: getattr(row, field.name) for field in fields(row)}
+        return answer(PoolDetail, shown | {"drift": drift_of(versions_of_pool(self.actor, pool))})
 
 
 class PoolSelector(ApiView):
@@ -129,12 +137,19 @@ class OneNode(ApiView):
 
     @endpoint("read_node", "A node", gives={200: NodeDetail}, refuses=(404,))
     def get(self, request: Request, given: dict[str, Any], key: uuid.UUID) -> Response:
-        """What it has, its devices, and what is held of them."""
+        """What it has, its devices, what is held of them, and everything that was read of it."""
         node = nodes_visible_to(self.actor).prefetch_related("groups__resource_class").filter(pk=key).first()
         if node is None:
             raise NotFound(f"Node {key}")
         row = _nodes([node], utc_now())[0]
-        shown = {"node": node, "state": row.state, "parts": row.parts, "devices": devices_of(node)}
+        shown = {
+            "node": node,
+            "state": row.state,
+            "parts": row.parts,
+            "devices": devices_of(node),
+            "groups": group_facts(node, class_looks()),
+            "causes": causes(node.reasons),
+        }
         return answer(NodeDetail, shown, held=parts_by_device(node))
 
 

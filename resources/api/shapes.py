@@ -10,6 +10,7 @@ from resources.models.catalogue import Kind
 from resources.selectors.devices import HEALTH
 from resources.selectors.fleet import SERVICE
 from resources.selectors.freshness import is_stale
+from resources.stages import Standing
 
 
 class NodesQuery(PageQuery):
@@ -49,6 +50,11 @@ class PoolShown(Shown):
     name = serializers.CharField()
     environment = serializers.CharField(source="pool.environment")
     maintainer = serializers.CharField(source="pool.maintainer")
+    purpose = serializers.CharField(source="pool.purpose")
+    labels = Facts(source="pool.labels")
+    owner = serializers.CharField(
+        source="pool.owner.slug", default=None, allow_null=True, help_text="Short name of the team it belongs to."
+    )
     borrowing = serializers.BooleanField(source="pool.borrowing")
     nodes = serializers.IntegerField()
     stale = serializers.IntegerField(help_text="How many of the nodes have not reported in time.")
@@ -78,7 +84,13 @@ class NodeShown(Shown):
     state = Word("NodeState", (*Node.Stage.values, "stale"), help_text="stale: the stage is too old to be believed.")
     stage = Word("NodeStage", Node.Stage.values, source="node.stage")
     ready = serializers.BooleanField(source="node.ready")
-    reason = serializers.CharField(source="node.reason")
+    reason = serializers.CharField(source="node.reason", help_text="The cluster's word; empty where it has none.")
+    standing = Word(
+        "NodeStanding",
+        [str(word) for word in Standing],
+        source="node.standing",
+        help_text="What the portal itself has against it; empty for nothing.",
+    )
     architecture = serializers.CharField(source="node.architecture")
     os = serializers.CharField(source="node.os")
     labels = Facts(source="node.labels")
@@ -97,18 +109,13 @@ class DeviceShown(Shown):
     memory_bytes = serializers.IntegerField(allow_null=True)
     numa_node = serializers.IntegerField(allow_null=True)
     healthy = serializers.BooleanField()
+    verified = serializers.BooleanField(source="group.verified", allow_null=True)
     detail = serializers.CharField()
     held_parts = serializers.SerializerMethodField()
 
     def get_held_parts(self, device: object) -> int:
         """Parts held now."""
         return int(self.context["held"].get(device.pk, 0))  # type: ignore[attr-defined]
-
-
-class NodeDetail(NodeShown):
-    """A node with its devices. The context holds the held parts by device."""
-
-    devices = DeviceShown(many=True)
 
 
 class ClusterShown(Shown):
@@ -138,17 +145,6 @@ class StageCount(Shown):
     nodes = serializers.IntegerField()
 
 
-class ClusterDetail(Shown):
-    """A cluster with the sums over its nodes that the reader sees. The context holds `now`."""
-
-    cluster = ClusterShown()
-    nodes = serializers.IntegerField()
-    stages = StageCount(many=True)
-    classes = ClassAmounts(many=True)
-    pools = serializers.ListField(child=serializers.CharField())
-    jobs = serializers.IntegerField(help_text="How many jobs hold something there, whoever may see them.")
-
-
 class DeviceOfFleet(Shown):
     """A device of any node. `use` is free, held, partly, out, or unknown without fresh data."""
 
@@ -164,6 +160,12 @@ class DeviceOfFleet(Shown):
     kind = serializers.CharField()
     vendor = serializers.CharField(source="device.group.vendor")
     model = serializers.CharField(source="device.group.model")
+    verified = serializers.BooleanField(
+        source="device.group.verified",
+        allow_null=True,
+        help_text="false: nodes of this vendor were never read on real hardware; null: read from the machine itself.",
+    )
+    sharing = serializers.CharField(source="device.group.sharing")
     state = Word("DeviceState", HEALTH)
     detail = serializers.CharField(source="device.detail")
     memory_bytes = serializers.IntegerField(source="device.memory_bytes", allow_null=True)
@@ -210,6 +212,11 @@ class RuntimeShown(Shown):
     framework = serializers.CharField()
     version = serializers.CharField()
     image = serializers.CharField()
+    runtime_class = serializers.CharField()
+    driver_range = serializers.CharField(help_text="Versions of the device driver it needs; empty: not said.")
+    task_types = serializers.ListField(child=serializers.CharField(), help_text="Empty: every type.")
+    maintainer = serializers.CharField()
+    retired_at = Moment(allow_null=True)
     kinds = serializers.ListField(child=serializers.CharField())
     classes = serializers.SerializerMethodField()
     declared_at = Moment()

@@ -2,14 +2,35 @@
 
 from django.urls import URLPattern, path
 
-from resources.api import access, catalogue, clusters, fleet
+from resources.api import access, admission, catalogue, clusters, declared, fleet
 
 urlpatterns: list[URLPattern] = [
     path("pools", fleet.Pools.as_view(), name="api_pools"),
     path("pools/<slug:key>", fleet.OnePool.as_view(), name="api_pool"),
     path("pools/<slug:key>/preview", fleet.PoolSelector.as_view(), name="api_pool_preview"),
+    path("pools/<slug:key>/profile", declared.PoolProfile.as_view(), name="api_pool_profile"),
+    path("pools/<slug:key>/rules", declared.PoolRules.as_view(), name="api_pool_rules"),
+    path("pools/<slug:key>/rules/preview", declared.PoolRulesPreview.as_view(), name="api_pool_rules_preview"),
+    path("pools/<slug:key>/admission", admission.PoolAdmission.as_view(), name="api_pool_admission"),
+    path(
+        "pools/<slug:key>/admission/preview",
+        admission.PoolAdmissionPreview.as_view(),
+        name="api_pool_admission_preview",
+    ),
     path("nodes", fleet.Nodes.as_view(), name="api_nodes"),
     path("nodes/<uuid:key>", fleet.OneNode.as_view(), name="api_node"),
+    path("nodes/<uuid:key>/admission", admission.NodeAdmission.as_view(), name="api_node_admission"),
+    path(
+        "nodes/<uuid:key>/admission/preview",
+        admission.NodeAdmissionPreview.as_view(),
+        name="api_node_admission_preview",
+    ),
+    path("nodes/<uuid:key>/validation", admission.NodeValidation.as_view(), name="api_node_validation"),
+    path(
+        "nodes/<uuid:key>/validation/preview",
+        admission.NodeValidationPreview.as_view(),
+        name="api_node_validation_preview",
+    ),
     path("nodes/<uuid:key>/stage", fleet.NodeStage.as_view(), name="api_node_stage"),
     path("devices", catalogue.Devices.as_view(), name="api_devices"),
     path("clusters", clusters.Clusters.as_view(), name="api_clusters"),
@@ -27,6 +48,20 @@ urlpatterns: list[URLPattern] = [
     path("classes/<slug:key>/retire", catalogue.ClassRetired.as_view(), name="api_class_retire"),
     path("classes/<slug:key>/rates", catalogue.Rates.as_view(), name="api_rates"),
     path("classes/<slug:key>/rates/preview", catalogue.RatePreview.as_view(), name="api_rate_preview"),
-    path("runtimes", catalogue.Runtimes.as_view(), name="api_runtimes"),
+    path("classes/<slug:key>/facts", declared.ClassFacts.as_view(), name="api_class_facts"),
+    path("classes/<slug:key>/facts/<uuid:fact>", declared.OneFact.as_view(), name="api_class_fact"),
+    path("classes/<slug:key>/equivalences", declared.Equivalences.as_view(), name="api_equivalences"),
+    path(
+        "classes/<slug:key>/equivalences/<uuid:equivalence>",
+        declared.OneEquivalence.as_view(),
+        name="api_equivalence",
+    ),
+    path("runtimes", declared.Runtimes.as_view(), name="api_runtimes"),
+    path("runtimes/<slug:key>", declared.OneRuntime.as_view(), name="api_runtime"),
+    path("runtimes/<slug:key>/preview", declared.RuntimePreview.as_view(), name="api_runtime_preview"),
+    path("runtimes/<slug:key>/retire", declared.RuntimeRetired.as_view(), name="api_runtime_retire"),
+    path("vendor-rows", declared.VendorRows.as_view(), name="api_vendor_rows"),
+    path("vendor-rows/preview", declared.VendorRowPreview.as_view(), name="api_vendor_row_preview"),
+    path("vendor-rows/<uuid:key>", declared.OneVendorRow.as_view(), name="api_vendor_row"),
     path("data-sources", catalogue.DataSources.as_view(), name="api_data_sources"),
 ]

@@ -11,6 +11,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
+from resources.drivers.facts import ClusterFacts, NetworkFact
+from resources.normalize.facts import Companion, Health, Reason, Software
+
 WHOLE_DEVICE = 42_000
 """Parts in one whole device (architecture rule 8)."""
 
@@ -90,6 +93,19 @@ class SeenDeviceGroup:
     allocatable_parts: int
     driver_version: str = ""
     devices: tuple[SeenDevice, ...] = ()
+    sharing: str = ""
+    """How a card is shared, in the normaliser's words; "" where nobody looked."""
+    health: Health | None = None
+    """None: to be told from the devices, if those are known one by one."""
+    reasons: tuple[Reason, ...] = ()
+    verified: bool | None = None
+    """False: this vendor's nodes were never read on real hardware. None: read from the machine itself."""
+    physical_total: int | None = None
+    unit: str = "card"
+    """What one slot is: a card, a slice, GiB …"""
+    profile: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Fact -> the key it was read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +140,18 @@ class SeenNode:
     foreign: Mapping[str, int] = field(default_factory=dict)
     """What is asked for there by others than the portal: `cpu` in milli, `memory` in bytes, `pods`, and slots by
     resource name."""
+    reasons: tuple[Reason, ...] = ()
+    """Everything that speaks against it, in the normaliser's words; `reason` is the first."""
+    kernel: str = ""
+    container_runtime: str = ""
+    kubelet: str = ""
+    taints: tuple[str, ...] = ()
+    """Those that keep jobs away, as key=value:effect."""
+    software: tuple[Software, ...] = ()
+    companions: tuple[Companion, ...] = ()
+    topology: tuple[str, ...] = ()
+    """Where it stands in the network, outermost first; empty: nobody says."""
+    network: tuple[NetworkFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +184,15 @@ class Mount:
     variable: str
     source: str
     writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """A taint the workload may run beside: of this value, or with None of any."""
+
+    key: str
+    effect: str
+    value: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +229,11 @@ class Workload:
     """Where it runs in containers: the image of its runtime."""
     runtime_class: str = ""
     """RuntimeClass of its runtime; "" is the cluster's own choice."""
+    scheduler_name: str = ""
+    """Which scheduler binds its pods; "" is the cluster's own."""
+    tolerations: tuple[Toleration, ...] = ()
+    image_user: bool = False
+    """True: the user the image names, never root, instead of the portal's own number. A pool's audited setting."""
     shipped: bool = True
     """False when the command is a user's own: refused where the machine cannot isolate it."""
 
@@ -281,6 +323,12 @@ class Driver(Protocol):
 
     def inventory(self) -> Inventory:
         """Nodes, devices and health as read now. Raises DriverUnavailable."""
+
+    def facts(self) -> ClusterFacts | None:
+        """The cluster's fact sheet, which changes seldom and may take several calls; None where there is none to read.
+
+        Raises DriverUnavailable.
+        """
 
     def apply(self, workload: Workload) -> None:
         """Make the workload exist; doing it twice makes one.

@@ -4,20 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('resources', '0002_cluster_access'),
+        ("resources", "0002_cluster_access"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='node',
-            name='foreign',
+            model_name="node",
+            name="foreign",
             field=models.JSONField(blank=True, default=dict),
         ),
         migrations.AddField(
-            model_name='node',
-            name='pods',
+            model_name="node",
+            name="pods",
             field=models.PositiveIntegerField(blank=True, null=True),
         ),
     ]

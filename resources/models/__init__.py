@@ -3,10 +3,11 @@
 from resources.models.attachment import ClusterCredential, ClusterEndpoint
 from resources.models.catalogue import DataSource, RateVersion, ResourceClass, Runtime
 from resources.models.declared import ClassEquivalence, ClassFact, VendorRow
-from resources.models.fleet import CapacitySegment, Cluster, Device, DeviceGroup, Node, Pool
+from resources.models.fleet import Admission, CapacitySegment, Cluster, Device, DeviceGroup, Node, NodeEvent, Pool
 from resources.models.permissions import PoolGroupPermission, PoolUserPermission
 
 __all__ = [
+    "Admission",
     "CapacitySegment",
     "ClassEquivalence",
     "ClassFact",
@@ -17,6 +18,7 @@ __all__ = [
     "Device",
     "DeviceGroup",
     "Node",
+    "NodeEvent",
     "Pool",
     "PoolGroupPermission",
     "PoolUserPermission",

@@ -7,8 +7,15 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from resources.models.catalogue import ResourceClass
-from tenants.models import Team
+from tenants.models import Project, Team, User
 from tenants.models.people import SCOPE_PERMISSIONS
+
+
+class Admission(models.TextChoices):
+    """How the nodes of a pool come into service."""
+
+    AT_ONCE = "at_once", _("At once")
+    VALIDATE = "validate", _("After a validation job")
 
 
 class Pool(models.Model):
@@ -31,6 +38,12 @@ class Pool(models.Model):
     scheduler_name = models.CharField(max_length=253, blank=True)
     tolerations = models.JSONField(default=list, blank=True)  # [{"key", "value", "effect"}]
     relaxation = models.CharField(max_length=20, blank=True)  # one control of the pod that is relaxed here
+    # How a node comes into service (R-10): at once, or once a job of a template has passed there. It runs in a project
+    # that pays for it as for any job, in the name of who set the rule.
+    admission = models.CharField(max_length=10, choices=Admission.choices, default=Admission.AT_ONCE)
+    validation_template = models.SlugField(max_length=63, blank=True)
+    validation_project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    validation_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
 
     class Meta:
@@ -63,6 +76,9 @@ class Cluster(models.Model):
     isolation_detail = models.CharField(max_length=300, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
     last_error = models.CharField(max_length=300, blank=True)
+    # Its fact sheet by subject: {"presence", "why", "items"}; see drivers.base.Topic.
+    facts = models.JSONField(default=dict, blank=True)
+    facts_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -110,6 +126,23 @@ class Node(models.Model):
     pods = models.PositiveIntegerField(null=True, blank=True)  # how many fit; none: no bound is known
     # What others than the portal hold there: cpu in milli, memory in bytes, pods, and slots by resource name.
     foreign = models.JSONField(default=dict, blank=True)
+    # What the portal itself thinks of it (`stages.Standing`); "" is nothing against it. The proof is why it was let in:
+    # {"by": run | hand | before, "at", "facts", …}; the trial is the open or the last validation run, `trial_job` the
+    # job of the open one. A quarantine holds until a run passes or a person lifts it; earlier failures count no more.
+    standing = models.CharField(max_length=20, blank=True)
+    proof = models.JSONField(default=dict, blank=True)
+    trial = models.JSONField(default=dict, blank=True)
+    trial_job = models.UUIDField(null=True, blank=True)
+    quarantine = models.JSONField(default=dict, blank=True)
+    health_since = models.DateTimeField(null=True, blank=True)
+    reasons = models.JSONField(default=list, blank=True)  # [{"name", "facts"}]; `reason` is the first
+    kernel = models.CharField(max_length=120, blank=True)
+    container_runtime = models.CharField(max_length=120, blank=True)
+    kubelet = models.CharField(max_length=120, blank=True)
+    taints = models.JSONField(default=list, blank=True)  # those that keep jobs away
+    software = models.JSONField(default=list, blank=True)  # [{"vendor", "part", "version", "source"}]
+    companions = models.JSONField(default=list, blank=True)  # [{"resource", "belongs_to", "unit", "total"}]
+    network = models.JSONField(default=list, blank=True)  # [{"name", "value", "source", "measured"}]
     last_seen_at = models.DateTimeField()
     created_at = models.DateTimeField()
 
@@ -128,10 +161,35 @@ class Node(models.Model):
             models.CheckConstraint(
                 condition=Q(held_stage__in=["", "cordoned", "draining", "retired"]), name="node_held_stage_known"
             ),
+            models.UniqueConstraint(fields=["trial_job"], name="node_trial_once"),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def why(self) -> str:
+        """The one word for why it takes nothing new, if its stage does not say it: the cluster's, else the portal's."""
+        own = "" if self.held_stage or self.stage == self.Stage.VALIDATING else self.standing
+        return self.reason or own
+
+
+class NodeEvent(models.Model):
+    """A change of a node's stage, or of what the portal thinks of it: when, from what to what, and why."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    old = models.CharField(max_length=12, blank=True)  # "": it was new
+    new = models.CharField(max_length=12)
+    cause = models.CharField(max_length=200)
+    facts = models.JSONField(default=dict, blank=True)
+    actor_name = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        default_permissions = ()
+        indexes = [models.Index(fields=["node", "-at"], name="node_event_newest")]
 
 
 class DeviceGroup(models.Model):
@@ -150,6 +208,14 @@ class DeviceGroup(models.Model):
     whole = models.BigIntegerField(default=42_000)
     capacity_parts = models.BigIntegerField()
     allocatable_parts = models.BigIntegerField()
+    sharing = models.CharField(max_length=40, blank=True)
+    health = models.CharField(max_length=10, blank=True)  # as the whole group is; "" is not observed
+    reasons = models.JSONField(default=list, blank=True)  # [{"name", "facts"}]
+    verified = models.BooleanField(null=True, blank=True)  # None: read from the machine itself
+    physical_total = models.PositiveIntegerField(null=True, blank=True)
+    unit = models.CharField(max_length=20, blank=True, default="card")  # what one slot is
+    profile = models.CharField(max_length=120, blank=True)
+    sources = models.JSONField(default=dict, blank=True)  # fact → the key it was read from
 
     class Meta:
         ordering = ["resource_name"]

@@ -1,11 +1,11 @@
-"""The catalogue: resource classes by key as pages name them, runtimes, and data sources by who may read them."""
+"""The catalogue: resource classes by key as pages name them, and data sources by who may read them."""
 
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
 from portal.lib.localised import localised
-from resources.models import DataSource, Node, ResourceClass, Runtime
+from resources.models import DataSource, Node, ResourceClass
 from resources.models.catalogue import RESOURCE_OF_KIND
 from tenants import access
 from tenants.access import Actor
@@ -56,11 +56,6 @@ def nodes_reporting(row: ResourceClass) -> int:
     if row.resource == "memory":
         return nodes.filter(memory_bytes__gt=0).count() if row.key == "memory" else 0
     return nodes.filter(groups__resource_class=row, groups__capacity_parts__gt=0).distinct().count()
-
-
-def runtimes() -> QuerySet[Runtime]:
-    """Every declared runtime with the classes it is declared for."""
-    return Runtime.objects.prefetch_related("classes")
 
 
 def data_visible_to(user: Actor) -> QuerySet[DataSource]:

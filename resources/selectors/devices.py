@@ -7,12 +7,13 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from resources.models import Device, DeviceGroup, Node
+from resources.normalize.facts import Health
 from resources.selectors.fleet import nodes_visible_to
 from tenants.access import Actor
 
 UNRECOGNISED = "-"
 """In place of a class key: devices no class takes."""
-HEALTH = ("healthy", "unhealthy", "stale")
+HEALTH = ("healthy", "unhealthy", "stale", "not_observed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,10 @@ def devices_matching(user: Actor, wanted: DeviceFilter) -> QuerySet[Device]:
     """Devices of visible nodes narrowed by the filter, one row each."""
     rows = Device.objects.filter(wanted.groups("group__"), group__node__in=_nodes(user))
     unknown = Q(group__node__last_seen_at__lt=wanted.stale_before) | Q(group__node__stage=Node.Stage.UNREACHABLE)
+    unjudged = Q(group__health=Health.UNKNOWN)
     by_health = {
-        "healthy": Q(healthy=True) & ~unknown,
+        "healthy": Q(healthy=True) & ~unknown & ~unjudged,
+        "not_observed": Q(healthy=True) & ~unknown & unjudged,
         "unhealthy": Q(healthy=False) & ~unknown,
         "stale": unknown,
     }

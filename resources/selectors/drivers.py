@@ -21,6 +21,7 @@ from resources.drivers.simulated.reading import FleetError
 from resources.drivers.simulated.sqlite import SqliteStore
 from resources.models import Cluster
 from resources.selectors.connections import connection_of, connection_version
+from resources.selectors.vendor_rows import catalogue_in_force
 
 KUBERNETES = "kubernetes"
 _reached: dict[str, tuple[str, Driver]] = {}
@@ -36,12 +37,15 @@ def driver_for(cluster: Cluster) -> Driver:
 
 
 def _kubernetes(cluster: Cluster) -> Driver:
-    """Kept until an endpoint or a credential is changed: what it learnt (breaker, versions) goes with the old ones."""
-    version = connection_version(cluster)
+    """Kept until an endpoint, a credential or a row of the catalogue of names is changed: what it learnt (breaker,
+    versions) goes with the old ones."""
+    rows, catalogue = catalogue_in_force()
+    version = f"{connection_version(cluster)} {rows}"
     with _lock:
         known = _reached.get(cluster.key)
         if known is None or known[0] != version:
-            known = _reached[cluster.key] = (version, build_driver(KUBERNETES, connection=connection_of(cluster)))
+            driver = build_driver(KUBERNETES, connection=connection_of(cluster), catalogue=catalogue)
+            known = _reached[cluster.key] = (version, driver)
     return known[1]
 
 

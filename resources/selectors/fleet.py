@@ -21,7 +21,8 @@ def pools_visible_to(user: Actor, now: datetime) -> QuerySet[Pool]:
     """Pools the user looks after, and those that are granted now to a project the user sees."""
     own = pools_looked_after(user).order_by().values("pk")
     granted = grants_visible_to(user, now).order_by().values("pool_key")
-    return Pool.objects.filter(Q(pk__in=own) | Q(key__in=granted)).order_by("key")
+    rows = Pool.objects.filter(Q(pk__in=own) | Q(key__in=granted))
+    return rows.select_related("owner").order_by("key")
 
 
 def pools_looked_after(user: Actor) -> QuerySet[Pool]:
@@ -148,6 +149,12 @@ def nodes_of_pools(pools: Sequence[Pool]) -> QuerySet[Node]:
     """Nodes of these pools with what is needed to sum them up; the caller shows sums only."""
     rows = Node.objects.filter(pool__in=[pool.pk for pool in pools])
     return rows.select_related("cluster").prefetch_related("groups__resource_class")
+
+
+def versions_of_pool(user: Actor, pool: Pool) -> QuerySet[Node]:
+    """What tells the versions of the pool's nodes that the user sees: no more of them."""
+    rows = nodes_visible_to(user).filter(pool=pool).select_related(None).order_by()
+    return rows.only("name", "stage", "kernel", "container_runtime", "kubelet", "software")
 
 
 def devices_of(node: Node) -> QuerySet[Device]:

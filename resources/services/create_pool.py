@@ -7,6 +7,7 @@ from django.db import transaction
 
 from resources.inputs import checked, taken
 from resources.models import Pool
+from resources.pool_owner import team_of
 from resources.services.assign_nodes import assign_nodes
 from tenants import access
 from tenants.models import User
@@ -22,20 +23,27 @@ def create_pool(
     selector: Mapping[str, str],
     now: datetime,
     maintainer: str = "",
+    purpose: str = "",
+    labels: Mapping[str, str] | None = None,
+    owner: str = "",
     note: str = "",
 ) -> Pool:
     """The pool with the nodes its selector picks now; later ones join with the inventory.
 
-    The installation itself (no actor) gets the pool that is there; a person is told that the key is taken.
+    `owner` is the short name of a team. The installation itself (no actor) gets the pool that is there; a person is
+    told that the key is taken.
     """
     if actor is not None:
         access.require_platform(actor, "pool.manage")
-    said = checked(key=key, name=name, selector=selector, maintainer=maintainer, note=note)
-    because = said.pop("note")
-    pool, created = Pool.objects.get_or_create(key=said.pop("key"), defaults={**said, "created_at": now})
+    said = checked(
+        key=key, name=name, selector=selector, maintainer=maintainer, purpose=purpose, labels=labels or {}, note=note
+    )
+    because, team = said.pop("note"), team_of(owner)
+    given = {**said, "owner": team, "created_at": now}
+    pool, created = Pool.objects.get_or_create(key=given.pop("key"), defaults=given)
     if created:
-        assign_nodes(pool=pool)
-        after = {"key": key, **said}
+        assign_nodes(pool=pool, now=now)
+        after = {**said, **({"owner": owner} if team else {})}
         record_audit(actor=actor, verb="pool.created", target=pool, after=after, note=because, now=now)
     elif actor is not None:
         raise taken("key", key)

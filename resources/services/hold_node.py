@@ -10,7 +10,8 @@ from portal.lib.errors import Conflict, FieldError, Invalid
 from resources.inputs import checked
 from resources.models import Node
 from resources.selectors.fleet import require_hold
-from resources.stages import HOLDS, stage_of
+from resources.services.restage_nodes import restage_nodes
+from resources.stages import HOLDS
 from tenants.models import User
 from tenants.services.record_audit import record_audit
 
@@ -39,9 +40,10 @@ def hold_node(
     before = {"stage": row.stage, "held": row.held_stage}
     row.held_stage, row.held_note = stage, said["note"] if stage else ""
     row.held_by, row.held_at = (str(actor or ""), now) if stage else ("", None)
-    # A node says why it takes nothing; without a word it would take something.
-    row.stage = stage_of(stage, ready=row.ready, schedulable=not row.reason)
-    row.save(update_fields=["held_stage", "held_note", "held_by", "held_at", "stage"])
+    row.save(update_fields=["held_stage", "held_note", "held_by", "held_at"])
+    cause = stage.capitalize() or "Returned"
+    restage_nodes(nodes=[row.pk], now=now, cause=cause, facts={"note": said["note"]}, actor=actor)
+    row.refresh_from_db(fields=["stage", "standing"])
     after = {"stage": row.stage, "held": stage}
     verb = f"node.{stage or 'returned'}"
     record_audit(actor=actor, verb=verb, target=row, before=before, after=after, note=said["note"], now=now)

@@ -7,10 +7,13 @@ from typing import Any, Generic, TypeVar
 from django.db import transaction
 from django.db.models import Model
 
-from resources.drivers.base import Inventory, SeenDeviceGroup, SeenNode
+from resources.columns import group_columns, node_columns
+from resources.drivers.base import Inventory, SeenNode
 from resources.matching import class_of, facts_of_group, pool_of
-from resources.models import Cluster, Device, DeviceGroup, Node, Pool, ResourceClass
+from resources.models import Cluster, Device, DeviceGroup, Node, NodeEvent, Pool, ResourceClass
+from resources.services.note_stages import note_stages
 from resources.stages import stage_of
+from resources.standing import ground_of_seen, standing_now
 
 M = TypeVar("M", bound=Model)
 BATCH = 1_000
@@ -70,8 +73,21 @@ def store_inventory(*, cluster: Cluster, inventory: Inventory) -> None:
     _store_devices(cluster, seen, nodes, groups)
     cluster.nodes.filter(name__in=seen).update(last_seen_at=inventory.at)
     if inventory.complete:
-        gone = cluster.nodes.exclude(name__in=seen).exclude(stage__in=[Node.Stage.RETIRED, Node.Stage.UNREACHABLE])
-        gone.update(stage=Node.Stage.UNREACHABLE, ready=False, reason=NOT_LISTED)
+        _lose(cluster, seen, inventory.at)
+
+
+def _lose(cluster: Cluster, seen: Mapping[str, SeenNode], at: datetime) -> None:
+    """Nodes that are no longer listed."""
+    gone = cluster.nodes.exclude(name__in=seen).exclude(stage__in=[Node.Stage.RETIRED, Node.Stage.UNREACHABLE])
+    lost = [
+        NodeEvent(node_id=node, at=at, old=stage, new=Node.Stage.UNREACHABLE, cause=NOT_LISTED)
+        for node, stage in gone.values_list("pk", "stage")
+    ]
+    if lost:
+        reasons = [{"name": NOT_LISTED, "facts": {}}]
+        rows = Node.objects.filter(pk__in=[event.node_id for event in lost])
+        rows.update(stage=Node.Stage.UNREACHABLE, ready=False, reason=NOT_LISTED, reasons=reasons)
+        note_stages(events=lost)
 
 
 def _store_nodes(cluster: Cluster, seen: Mapping[str, SeenNode], at: datetime) -> dict[Hashable, Node]:
@@ -80,31 +96,28 @@ def _store_nodes(cluster: Cluster, seen: Mapping[str, SeenNode], at: datetime) -
     # Without the key: allocations that refer to these nodes go on being written meanwhile.
     stored = cluster.nodes.select_for_update(no_key=True).order_by("id")
     table = _Table(Node, stored, lambda node: node.name)
+    known = set(table.rows)
+    events = []
     for name, node in seen.items():
         pool = pools.get(pool_of(selectors, cluster.key, node.labels) or "")
         identity = {"cluster": cluster, "name": name, "last_seen_at": at, "created_at": at}
-        row = table.put(name, _node_facts(node) | {"pool_id": pool.pk if pool else None}, identity)
-        table.set(name, {"stage": stage_of(row.held_stage, ready=node.ready, schedulable=node.schedulable)})
+        row = table.put(name, node_columns(node) | {"pool_id": pool.pk if pool else None}, identity)
+        standing = standing_now(row, pool, ground_of_seen(node))
+        stage = stage_of(row.held_stage, ready=node.ready, schedulable=node.schedulable, standing=standing)
+        if (row.stage, row.standing) != (stage, standing) or name not in known:
+            events.append(_event(row, stage, standing, node, at, known=name in known))
+        table.set(name, {"stage": stage, "standing": standing})
     table.write()
+    note_stages(events=events)
     return table.rows
 
 
-def _node_facts(seen: SeenNode) -> dict[str, Any]:
-    return {
-        "ready": seen.ready,
-        "reason": seen.reason[:200],
-        "architecture": seen.architecture,
-        "os": seen.os[:60],
-        "labels": dict(seen.labels),
-        "numa": [{"index": n.index, "cpus": list(n.cpus), "memory": n.memory_bytes} for n in seen.numa],
-        "cpu_milli": seen.cpu_milli,
-        "cpu_allocatable_milli": seen.cpu_allocatable_milli,
-        "memory_bytes": seen.memory_bytes,
-        "memory_allocatable_bytes": seen.memory_allocatable_bytes,
-        "storage_bytes": seen.storage_bytes,
-        "pods": seen.pods,
-        "foreign": dict(seen.foreign),
-    }
+def _event(row: Node, stage: str, standing: str, node: SeenNode, at: datetime, *, known: bool) -> NodeEvent:
+    """Why its cluster's report changes the stage: the cluster's own word, else the portal's."""
+    cause = node.reason or row.held_stage.capitalize() or standing or ("Ready" if known else "Discovered")
+    facts = {"standing": str(standing)} if standing else {}
+    old = row.stage if known else ""
+    return NodeEvent(node_id=row.pk, at=at, old=old, new=stage, cause=cause[:200], facts=facts)
 
 
 def _store_groups(
@@ -117,7 +130,7 @@ def _store_groups(
     listed = {(nodes[name].pk, group.resource_name): group for name, node in seen.items() for group in node.groups}
     for (node, name), group in listed.items():
         found = classes.get(class_of(matches, facts_of_group(group)) or "")
-        facts = _group_facts(group) | {"resource_class_id": found.pk if found else None}
+        facts = group_columns(group) | {"resource_class_id": found.pk if found else None}
         table.put((node, name), facts, {"node_id": node, "resource_name": name})
     reported = {nodes[name].pk for name in seen}
     for key, row in table.rows.items():
@@ -125,17 +138,6 @@ def _store_groups(
             table.set(key, _NOTHING)
     table.write()
     return table.rows
-
-
-def _group_facts(seen: SeenDeviceGroup) -> dict[str, Any]:
-    return {
-        "vendor": seen.vendor[:60],
-        "kind": seen.kind,
-        "model": seen.model[:120],
-        "driver_version": seen.driver_version[:60],
-        "capacity_parts": seen.capacity_parts,
-        "allocatable_parts": seen.allocatable_parts,
-    }
 
 
 def _store_devices(

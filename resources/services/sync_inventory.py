@@ -1,16 +1,22 @@
 """Bring what we know of a cluster in step with what it reports now."""
 
-from datetime import datetime
+import logging
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 
 from portal.lib.locks import try_session_lock
-from resources.drivers.base import DriverUnavailable
+from resources.drivers.base import Driver, DriverUnavailable
 from resources.models import Cluster
 from resources.selectors.drivers import driver_for
 from resources.services.announce_losses import announce_losses
 from resources.services.record_capacity import record_capacity
 from resources.services.store_inventory import store_inventory
+
+log = logging.getLogger(__name__)
+FACTS_EVERY = timedelta(minutes=5)
+"""Storage classes, extensions and the like change seldom."""
 
 
 def sync_inventory(*, cluster: Cluster, now: datetime) -> bool:
@@ -30,6 +36,7 @@ def sync_inventory(*, cluster: Cluster, now: datetime) -> bool:
             record_capacity(cluster=cluster, now=now)
             announce_losses(cluster=cluster, now=now)
             return False
+        sheet = _sheet(cluster, driver, now)
         with transaction.atomic():
             store_inventory(cluster=cluster, inventory=inventory)
             Cluster.objects.filter(pk=cluster.pk).update(
@@ -38,8 +45,27 @@ def sync_inventory(*, cluster: Cluster, now: datetime) -> bool:
                 simulated=capability.simulated,
                 isolation=capability.isolation,
                 isolation_detail=capability.isolation_detail[:300],
+                **sheet,
             )
             record_capacity(cluster=cluster, now=now)
             cluster.last_seen_at = inventory.at
             announce_losses(cluster=cluster, now=now)
     return True
+
+
+def _sheet(cluster: Cluster, driver: Driver, now: datetime) -> dict[str, Any]:
+    """The fact sheet as columns; nothing when it is new enough, there is none, or it could not be read this time."""
+    if cluster.facts_at is not None and timedelta() <= now - cluster.facts_at < FACTS_EVERY:
+        return {}
+    try:
+        facts = driver.facts()
+    except DriverUnavailable as error:
+        log.warning("cluster %s: its fact sheet was not read: %s", cluster.key, error.detail)
+        return {}
+    if facts is None:
+        return {}
+    topics = {
+        name: {"presence": str(topic.presence), "why": topic.why, "items": [dict(one) for one in topic.items]}
+        for name, topic in facts.topics.items()
+    }
+    return {"facts": topics, "facts_at": facts.at}

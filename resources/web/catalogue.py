@@ -1,4 +1,4 @@
-"""The catalogue: resource classes with their rates, runtimes, data sources."""
+"""The catalogue: resource classes with their rates and what is declared of them, data sources."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -10,17 +10,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from jobs.selectors.held import held_by_node
+from jobs.selectors.runtime_use import jobs_seen_by
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
 from portal.lib.errors import NotFound
-from portal.lib.localised import localised
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
 from resources.catalogue_shapes import ClassEntry, class_entries, data_rows, rate_rows
+from resources.declared_shapes import COST_WORDS, amount_text, equivalence_rows
 from resources.models import ResourceClass
 from resources.models.catalogue import Kind
-from resources.selectors.catalogue import class_looks, classes_matching, data_visible_to, runtimes
+from resources.selectors.catalogue import class_looks, classes_matching, data_visible_to
+from resources.selectors.declared import cost_bases_of, equivalences_of, facts_of
 from resources.selectors.fleet import nodes_of_pools, pools_visible_to
 from resources.selectors.history import history_of
 from resources.selectors.rates import rates_in_force, rates_of
@@ -29,7 +31,6 @@ from resources.web.parts import Asked, FacetForm, csv_url, simulated_names, want
 from tenants import access
 
 SORTS = {"key": ("key",), "kind": ("kind", "key"), "memory": ("memory_bytes", "key")}
-RUNTIME_SORTS = {"key": ("key",), "driver": ("driver_kind", "key"), "framework": ("framework", "version", "key")}
 DATA_SORTS = {"name": ("name",), "kind": ("kind", "name"), "size": ("bytes", "name"), "age": ("created_at",)}
 CSV_HEAD = (
     "class", "name", "kind", "resource", "installed_base_units", "usable_base_units", "held_base_units",
@@ -86,17 +87,19 @@ def class_detail(request: HttpRequest, key: str) -> HttpResponse:
         raise NotFound(f"ResourceClass {key}")
     pools = list(pools_visible_to(request.user, now))
     nodes = list(nodes_of_pools(pools))
-    of_pools = pool_rows(pools, nodes, held_by_node(nodes), class_looks(), now)
+    held = held_by_node(nodes)
+    of_pools = pool_rows(pools, nodes, held, class_looks(), now)
     by_pool = [(item, c) for item in of_pools for c in item.classes if c.amounts.class_key == key]
     rates = page_of(request, rates_of(row), name="rates")
-    entry = _entries(request, [row], now)[0]
+    entry = class_entries([row], nodes, held, list(rates_in_force(now)), now)[0]
     context = {
         "row": entry,
         "names": _names(entry),
         "by_pool": by_pool,
         "rates": rates,
         "rate_rows": rate_rows(list(rates), now),
-        "runtimes": list(row.runtimes.all()),
+        "runtimes": list(row.runtimes.filter(retired_at__isnull=True)),
+        **_declared(request, row, now),
         "history": history_of(request.user, row),
         "may_manage": access.at_platform(request.user, "policy.manage"),
         "simulated": simulated_names(node for node in nodes if node.pool_id in {item.pool.pk for item, _c in by_pool}),
@@ -105,25 +108,17 @@ def class_detail(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "resources/class_detail.html", context)
 
 
-@require_GET
-@signed_in
-def runtime_list(request: HttpRequest) -> HttpResponse:
-    """Declared runtimes and what they run on."""
-    sorting = Sorting.of(request, RUNTIME_SORTS, "key")
-    asked = Asked.of(request, "driver")
-    every = runtimes()
-    rows = sorting.apply(every.filter(driver_kind=asked["driver"]) if asked["driver"] else every)
-    kinds = every.order_by("driver_kind").values_list("driver_kind", flat=True).distinct()
-    page = page_of(request, rows)
-    context = {
-        "page": page,
-        "rows": [(runtime, localised(runtime.name, runtime.key)) for runtime in page],
-        "links": [asked.toggle("driver", kind, kind) for kind in kinds],
-        "filtered": bool(asked),
-        "heads": sorting.heads,
-        "now": utc_now(),
+def _declared(request: HttpRequest, row: ResourceClass, now: datetime) -> dict[str, Any]:
+    """Facts with their sources, equivalences in both directions, and on what terms its clusters are had."""
+    found = list(equivalences_of(row))
+    seen = jobs_seen_by(request.user, {item.evidence_job for item in found if item.evidence_job})
+    rows = equivalence_rows(found, seen, now)
+    return {
+        "facts": [(fact, amount_text(fact)) for fact in facts_of(row)],
+        "replaced_by": [item for item in rows if item.row.of_id == row.pk],
+        "replaces": [item for item in rows if item.row.by_id == row.pk],
+        "costs": [(COST_WORDS.get(basis, basis), name) for basis, name in cost_bases_of(row)],
     }
-    return render(request, "resources/runtime_list.html", context)
 
 
 @require_GET

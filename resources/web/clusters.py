@@ -16,6 +16,7 @@ from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
 from resources.models import Cluster
+from resources.observed import sheet_of
 from resources.selectors.catalogue import class_looks
 from resources.selectors.connections import access_card
 from resources.selectors.fleet import clusters_answering, clusters_of_nodes, nodes_of_clusters, require_nodes
@@ -82,6 +83,7 @@ def cluster_detail(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "cluster": cluster,
         "rights": shown_rights(card) if card else [],
+        "sheet": sheet_of(cluster),
         "row": row,
         "jobs": jobs_holding(cluster),
         "history": history_of(request.user, cluster),

@@ -43,7 +43,8 @@ SORTS = {
 }
 CSV_HEAD = (
     "cluster", "node", "pool", "index", "uuid", "class", "resource_name", "kind", "vendor", "model", "state", "detail",
-    "memory_bytes", "numa_node", "held_parts", "whole_parts", "use", "driver_version", "last_seen_at",
+    "memory_bytes", "numa_node", "held_parts", "whole_parts", "use", "driver_version", "sharing", "verified",
+    "last_seen_at",
 )  # fmt: skip
 
 
@@ -104,7 +105,12 @@ def _filters(request: HttpRequest, asked: Asked, looks: ClassLooks) -> dict[str,
             "node": (_("Node"), None),
         },
     )
-    words = {"healthy": _("Healthy"), "unhealthy": _("Unhealthy"), "stale": _("Stale")}
+    words = {
+        "healthy": _("Healthy"),
+        "unhealthy": _("Unhealthy"),
+        "stale": _("Stale"),
+        "not_observed": _("Not observed"),
+    }
     links: list[Link] = [asked.toggle("health", value, words[value], state=value) for value in HEALTH]
     links += asked.chosen("class", "vendor", "model", "cluster", "pool", "node", words=dict(classes))
     return {"form": form, "links": links}
@@ -117,5 +123,6 @@ def _csv_rows(rows: Iterable[DeviceRow]) -> Iterator[list[Any]]:
         yield [
             node.cluster.key, node.name, node.pool.key if node.pool else "", d.index, d.uuid, of_class,
             group.resource_name, group.kind, group.vendor, group.model, row.state, d.detail, d.memory_bytes,
-            d.numa_node, row.held, group.whole, row.use, group.driver_version, node.last_seen_at,
+            d.numa_node, row.held, group.whole, row.use, group.driver_version,
+            group.sharing, group.verified, node.last_seen_at,
         ]  # fmt: skip

@@ -9,28 +9,30 @@ from django.utils.translation import gettext_lazy as _
 from portal.lib.change_form import CleanText
 from portal.lib.localised import listed
 from portal.lib.text import clean_line, clean_name
+from resources.declared_inputs import DECLARED_READERS, read_labels
 from resources.inputs import LONGEST_LINE, LONGEST_NAME, MATCHABLE, read_key
 from resources.models.catalogue import Kind
-from resources.pairs import read_pairs
+from resources.pairs import pairs_of, read_pairs, write_pairs
 from resources.quantities import parse_memory, write_memory
 
 NAMED: Final = 10
+KEY_HELP: Final = _("In addresses and in the API. It never changes: a-z, 0-9 and -.")
 
 
-def _name(label: Any, *, required: bool) -> CleanText:
+def name_field(label: Any, *, required: bool) -> CleanText:
+    """A name on one line."""
     return CleanText(lambda raw: clean_name(raw, maximum=LONGEST_NAME), label=label, required=required)
 
 
-def _line(label: Any, help_text: Any = "") -> CleanText:
+def line_field(label: Any, help_text: Any = "") -> CleanText:
+    """A line that may stay empty."""
     return CleanText(
         lambda raw: clean_line(raw, maximum=LONGEST_LINE), label=label, required=False, help_text=help_text
     )
 
 
 def _key() -> CleanText:
-    return CleanText(
-        read_key, label=_("Key"), help_text=_("In addresses and in the API. It never changes: a-z, 0-9 and -.")
-    )
+    return CleanText(read_key, label=_("Key"), help_text=KEY_HELP)
 
 
 def _pairs(label: Any, help_text: Any, allowed: Iterable[str] = ()) -> CleanText:
@@ -42,27 +44,42 @@ def _pairs(label: Any, help_text: Any, allowed: Iterable[str] = ()) -> CleanText
 class PoolForm(forms.Form):
     """What may be changed of a pool."""
 
-    name_en = _name(_("Name in English"), required=True)
-    name_zh = _name(_("Name in Chinese"), required=False)
+    name_en = name_field(_("Name in English"), required=True)
+    name_zh = name_field(_("Name in Chinese"), required=False)
     selector = _pairs(
         _("Selector"),
         _("One label=value a line; cluster=key names a cluster. All must match. Empty selects nothing."),
     )
-    maintainer = _line(_("Maintainer"), _("Whom to ask; shown to everybody who may use the pool."))
+    purpose = CleanText(
+        DECLARED_READERS["purpose"], label=_("Purpose"), required=False, help_text=_("What it is for, in a sentence.")
+    )
+    labels = CleanText(
+        lambda raw: write_pairs(read_labels(pairs_of(raw))),
+        label=_("Labels"),
+        required=False,
+        widget=forms.Textarea,
+        help_text=_("A few words about the pool, one name=value a line, at most five. They place nothing."),
+    )
+    owner = forms.ChoiceField(label=_("Belongs to"), required=False)
+    maintainer = line_field(_("Maintainer"), _("Whom to ask; shown to everybody who may use the pool."))
+
+    def __init__(self, *args: Any, owners: Sequence[tuple[str, Any]] = (), **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["owner"].choices = owners  # type: ignore[attr-defined]
 
 
 class NewPoolForm(PoolForm):
     """A pool that is not there yet."""
 
     key = _key()
-    field_order = ("key", "name_en", "name_zh", "selector", "maintainer")
+    field_order = ("key", "name_en", "name_zh", "selector", "purpose", "labels", "owner", "maintainer")
 
 
 class ClassForm(forms.Form):
     """What may be changed of a resource class."""
 
-    name_en = _name(_("Name in English"), required=True)
-    name_zh = _name(_("Name in Chinese"), required=False)
+    name_en = name_field(_("Name in English"), required=True)
+    name_zh = name_field(_("Name in Chinese"), required=False)
     match = _pairs(
         _("Match rule"),
         _("One fact=value a line; facts are resource_name, vendor, kind and model. Empty takes nothing."),
@@ -74,7 +91,7 @@ class ClassForm(forms.Form):
         required=False,
         help_text=_("Such as 80Gi; empty where it has none."),
     )
-    maintainer = _line(_("Maintainer"))
+    maintainer = line_field(_("Maintainer"))
 
 
 class NewClassForm(ClassForm):
@@ -88,9 +105,9 @@ class NewClassForm(ClassForm):
 class ClusterForm(forms.Form):
     """What may be changed of a cluster."""
 
-    name = _name(_("Name"), required=True)
-    location = _line(_("Location"))
-    maintainer = _line(_("Maintainer"))
+    name = name_field(_("Name"), required=True)
+    location = line_field(_("Location"))
+    maintainer = line_field(_("Maintainer"))
 
 
 class NewClusterForm(ClusterForm):

@@ -13,7 +13,7 @@ from portal.lib.change_form import Change, ChangePage, Effect, Preview, run_chan
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.signin import signed_in
-from resources.models import Node
+from resources.models import ClusterCredential, Node
 from resources.selectors.fleet import nodes_visible_to, require_hold
 from resources.services.hold_node import hold_node
 from resources.stages import stage_of
@@ -71,20 +71,33 @@ def node_hold(request: HttpRequest, key: uuid.UUID, stage: str) -> HttpResponse:
     return run_change(request, page)
 
 
+def _not_on_the_cluster(node: Node) -> list[Effect]:
+    """Why the cluster itself is not told: whoever else uses the node goes on as before."""
+    if node.cluster.driver != "kubernetes":
+        return []
+    known = ClusterCredential.objects.filter(cluster=node.cluster, right=ClusterCredential.Right.STEWARD)
+    if known.exists():
+        return [Effect(_("Its cluster is not told: the portal does not cordon on the cluster itself yet."))]
+    return [
+        Effect(_("Its cluster is not told: no steward's credential is stored, so this cordon is the portal's only."))
+    ]
+
+
 def _preview(request: HttpRequest, key: uuid.UUID, stage: str) -> Preview:
     node = Node.objects.get(pk=key)
     if node.held_stage == stage:
         return Preview(changes=(), blockers=[Effect(_("This is how it stands already."))])
-    then = stage_of(stage, ready=node.ready, schedulable=not node.reason)
+    then = stage_of(stage, ready=node.ready, schedulable=not node.reason, standing=node.standing)
+    quiet = _not_on_the_cluster(node) if then != node.stage or stage else []
     change = Change(_("Stage"), str(Node.Stage(node.stage).label), str(Node.Stage(then).label))
     jobs, hidden = jobs_on(node, request.user, NAMED)
     count = jobs_holding(node)
     if not count:
-        return Preview([change], [Effect(_("Nothing is held here now."), "ok", live=True)])
+        return Preview([change], [Effect(_("Nothing is held here now."), "ok", live=True), *quiet])
     names = some([job.name for job in jobs])
     text = ngettext("{n} job holds something here: {names}", "{n} jobs hold something here: {names}", count)
     said = text.format(n=count, names=names) if names else _("{n} jobs of other projects hold something here.")
     here = Effect(said.format(n=hidden or count), "wait", live=True)
     if stage != "retired":
-        return Preview([change], [here, Effect(_("They stay until they end by themselves."), live=True)])
+        return Preview([change], [here, Effect(_("They stay until they end by themselves."), live=True), *quiet])
     return Preview([change], blockers=[here, Effect(_("Drain it, and retire it once they have ended."))])

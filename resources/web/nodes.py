@@ -1,10 +1,11 @@
 """Nodes: the list and one node."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.core.paginator import Page
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -20,7 +21,9 @@ from portal.lib.errors import NotFound
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
+from resources.heat import racks_of
 from resources.models import Node
+from resources.observed import NETWORK_WORDS, causes, group_facts, software_of
 from resources.selectors.catalogue import class_looks
 from resources.selectors.devices import device_facets
 from resources.selectors.fleet import (
@@ -35,10 +38,12 @@ from resources.selectors.fleet import (
     stage_counts,
 )
 from resources.selectors.freshness import STALE_AFTER, is_stale
-from resources.shapes import device_row, node_row
+from resources.shapes import NodeRow, device_row, node_row
+from resources.web.node_admission import admission_facts
 from resources.web.parts import Asked, FacetForm, csv_url, wants_csv
 
 JOBS_SHOWN = 50
+MOST_TILES = 1_000
 SERVICE_WORDS = {
     "in": gettext_lazy("In service"),
     "out": gettext_lazy("Out of service"),
@@ -65,27 +70,42 @@ def node_list(request: HttpRequest) -> HttpResponseBase:
     """Nodes the reader may see; stage, cluster, pool, class, problems, name and staleness narrow them down."""
     require_nodes(request.user)
     now = utc_now()
-    asked = Asked.of(request, "stage", "service", "cluster", "pool", "class", "q", "stale", "problems")
+    asked = Asked.of(request, "stage", "service", "cluster", "pool", "class", "q", "stale", "problems", "view")
     sorting = Sorting.of(request, SORTS, "cluster")
     nodes = sorting.apply(nodes_matching(request.user, _filter(asked, now)))
     nodes = nodes.prefetch_related("groups__resource_class")
     if wants_csv(request):
         return csv_response("nodes", CSV_HEAD, _csv_rows(nodes))
-    page = page_of(request, nodes)
+    as_map = asked["view"] == "map"
+    page = page_of(request, nodes, size=MOST_TILES) if as_map else page_of(request, nodes)
     held, looks, clusters = held_by_node(page), class_looks(), list(clusters_of_nodes(request.user))
+    rows = [node_row(node, held.get(node.pk, {}), looks, now) for node in page]
     context = {
         "page": page,
-        "rows": [node_row(node, held.get(node.pk, {}), looks, now) for node in page],
+        "rows": rows,
         "clusters": [(cluster, is_stale(cluster.last_seen_at, now)) for cluster in clusters],
         "simulated": [cluster.name for cluster in clusters if cluster.simulated],
         "links": _links(stage_counts(request.user, _filter(asked, now)), asked),
-        "filtered": bool(asked),
+        "filtered": any(value for name, value in asked.values.items() if name != "view"),
         "heads": sorting.heads,
         "csv": csv_url(asked),
         "form": _form(request, asked, [(cluster.key, cluster.name) for cluster in clusters]),
         "now": now,
     }
-    return render(request, "resources/node_list.html", context)
+    return render(request, "resources/node_list.html", context | (_map(page, rows) if as_map else {}))
+
+
+def _map(page: Page[Node], rows: Sequence[NodeRow]) -> dict[str, Any]:
+    """The same nodes as tiles; what the list has beyond the most is a number."""
+    words = [
+        _("nothing held"),
+        _("up to a quarter"),
+        _("up to half"),
+        _("up to three quarters"),
+        _("nearly all or all"),
+    ]
+    more = page.paginator.count - len(rows)
+    return {"as_map": True, "racks": racks_of(rows), "more": more, "legend": list(enumerate(words))}
 
 
 @require_GET
@@ -99,6 +119,7 @@ def node_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         raise NotFound(f"Node {key}")
     jobs, hidden = jobs_on(node, request.user, JOBS_SHOWN)
     context = _facts(node, now) | {"jobs": jobs, "hidden": hidden, "may_hold": may_hold(request.user, node)}
+    context |= admission_facts(request.user, node, now)
     return render(request, "resources/node_detail.html", context)
 
 
@@ -112,6 +133,10 @@ def _facts(node: Node, now: datetime) -> dict[str, Any]:
         "devices": [device_row(device, node, parts.get(device.pk, 0), looks, now) for device in devices_of(node)],
         "labels": sorted(node.labels.items()),
         "numa": node.numa,
+        "causes": causes(node.reasons),
+        "group_facts": group_facts(node, looks),
+        "software": software_of(node),
+        "network": [(NETWORK_WORDS.get(fact["name"], fact["name"]), fact) for fact in node.network],
         "simulated": [node.cluster.name] if node.cluster.simulated else [],
         "now": now,
     }
@@ -155,6 +180,7 @@ def _links(counts: dict[str, int], asked: Asked) -> list[Link]:
     ]
     return [
         *stages,
+        asked.toggle("view", "map", _("As a map")),
         asked.toggle("stale", "1", _("Stale"), state="stale"),
         asked.toggle("problems", "1", _("With problems")),
         *asked.chosen("service", words=SERVICE_WORDS),
@@ -168,7 +194,7 @@ def _csv_rows(nodes: QuerySet[Node]) -> Iterator[list[Any]]:
     rows = list(nodes)
     held = held_by_node(rows)
     for node in rows:
-        front = [node.cluster.key, node.name, node.pool.key if node.pool else "", node.stage, node.ready, node.reason]
+        front = [node.cluster.key, node.name, node.pool.key if node.pool else "", node.stage, node.ready, node.why]
         for item in node_row(node, held.get(node.pk, {}), looks, now).parts:
             part = item.part
             amounts = [part.class_key, part.resource, part.installed, part.allocatable, item.held]

@@ -1,5 +1,6 @@
 """Changes of pools: make, edit, delete."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +23,7 @@ from resources.services.create_pool import create_pool
 from resources.services.delete_pool import delete_pool
 from resources.web.forms import NewPoolForm, PoolForm, names_of, some, today_of_names
 from tenants import access
+from tenants.models import Team
 
 POOLS = gettext_lazy("Pools")
 USES = {
@@ -45,6 +47,9 @@ def pool_new(request: HttpRequest) -> HttpResponse:
             name=names_of(values),
             selector=pairs_of(values["selector"]),
             maintainer=values["maintainer"],
+            purpose=values["purpose"],
+            labels=pairs_of(values["labels"]),
+            owner=values["owner"],
             note=reason,
             now=utc_now(),
         )
@@ -52,7 +57,8 @@ def pool_new(request: HttpRequest) -> HttpResponse:
 
     back = reverse("pool_list")
     title = _("New pool")
-    page = ChangePage(title=title, back=back, form=NewPoolForm, save=save, preview=lambda v: _moves(request, v, ""))
+    form = partial(NewPoolForm, owners=_owners(request, None))
+    page = ChangePage(title=title, back=back, form=form, save=save, preview=lambda v: _moves(request, v, ""))
     return run_change(request, page)
 
 
@@ -70,6 +76,9 @@ def pool_edit(request: HttpRequest, key: str) -> HttpResponse:
             name=names_of(values),
             selector=pairs_of(values["selector"]),
             maintainer=values["maintainer"],
+            purpose=values["purpose"],
+            labels=pairs_of(values["labels"]),
+            owner=values["owner"],
             note=reason,
             now=utc_now(),
         )
@@ -80,7 +89,7 @@ def pool_edit(request: HttpRequest, key: str) -> HttpResponse:
         title=_("Edit pool {name}").format(name=name),
         back=back,
         crumbs=[(POOLS, reverse("pool_list")), (name, back), (_("Edit"), "")],
-        form=PoolForm,
+        form=partial(PoolForm, owners=_owners(request, pool)),
         today=lambda: _today(pool.pk),
         preview=lambda values: _moves(request, values, key),
         lock=lambda: Pool.objects.select_for_update().get(pk=pool.pk),
@@ -129,10 +138,26 @@ def _pool(request: HttpRequest, key: str) -> Pool:
 
 
 def _today(key: Any) -> dict[str, Any]:
-    pool = Pool.objects.filter(pk=key).first()
+    pool = Pool.objects.filter(pk=key).select_related("owner").first()
     if pool is None:
         raise NotFound(f"Pool {key}")
-    return {**today_of_names(pool.name), "selector": write_pairs(pool.selector), "maintainer": pool.maintainer}
+    return {
+        **today_of_names(pool.name),
+        "selector": write_pairs(pool.selector),
+        "maintainer": pool.maintainer,
+        "purpose": pool.purpose,
+        "labels": write_pairs(pool.labels),
+        "owner": pool.owner.slug if pool.owner else "",
+    }
+
+
+def _owners(request: HttpRequest, pool: Pool | None) -> list[tuple[str, Any]]:
+    """The teams a pool may be given to: all for those who may give it away, else the one that has it."""
+    nobody: tuple[str, Any] = ("", _("nobody in particular"))
+    if access.at_platform(request.user, "pool.manage"):
+        return [nobody, *Team.objects.order_by("path").values_list("slug", "name")]
+    owner = pool.owner if pool else None
+    return [(owner.slug, owner.name)] if owner else [nobody]
 
 
 def _moves(request: HttpRequest, values: dict[str, Any], key: str) -> Preview:

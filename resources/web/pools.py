@@ -1,6 +1,6 @@
 """Pools: the list and one pool. Those a pool is granted to see its amounts, not its nodes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,17 +11,25 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from jobs.selectors.held import held_by_node
+from jobs.selectors.startable import startable_in
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
 from portal.lib.errors import NotFound
+from portal.lib.localised import localised
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
-from resources.models import Pool
-from resources.selectors.catalogue import class_looks
+from resources.declared_inputs import write_tolerations
+from resources.drift import drift_of
+from resources.models import Node, Pool, Runtime
+from resources.observed import DRIFT_WORDS
+from resources.profile import profile_of
+from resources.selectors.capacity import Held
+from resources.selectors.catalogue import ClassLooks, class_looks
 from resources.selectors.fleet import grants_of_pool, nodes_of_pools, nodes_visible_to, pools_visible_to
 from resources.selectors.history import history_of
 from resources.shapes import clusters_of, node_row, pool_rows, stages_of
+from resources.task_types import TASK_WORDS
 from resources.web.parts import Asked, FacetForm, csv_url, simulated_names, wants_csv
 from tenants import access
 
@@ -67,16 +75,18 @@ def pool_list(request: HttpRequest) -> HttpResponseBase:
 def pool_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Amounts by class, who may use it, its rules; its nodes for those who may see nodes."""
     now = utc_now()
-    pool = pools_visible_to(request.user, now).filter(key=key).first()
+    pool = pools_visible_to(request.user, now).filter(key=key).select_related("owner", "validation_project").first()
     if pool is None:
         raise NotFound(f"Pool {key}")
     nodes = list(nodes_of_pools([pool]))
+    held, looks = held_by_node(nodes), class_looks()
     context = {
         "pool": pool,
-        "row": pool_rows([pool], nodes, held_by_node(nodes), class_looks(), now)[0],
+        "row": pool_rows([pool], nodes, held, looks, now)[0],
         "seen": max((node.last_seen_at for node in nodes), default=None),
         "grants": page_of(request, grants_of_pool(pool, request.user, now), name="grants"),
         "selector": sorted(pool.selector.items()),
+        **_about(pool, nodes, looks, now),
         "simulated": simulated_names(nodes),
         "stages": stages_of(nodes, now),
         "clusters": clusters_of(nodes),
@@ -85,15 +95,39 @@ def pool_detail(request: HttpRequest, key: str) -> HttpResponse:
         "history": history_of(request.user, pool),
         "now": now,
     }
-    return render(request, "resources/pool_detail.html", context | _nodes(request, pool, now))
+    return render(request, "resources/pool_detail.html", context | _nodes(request, pool, nodes, held, looks, now))
 
 
-def _nodes(request: HttpRequest, pool: Pool, now: datetime) -> dict[str, Any]:
-    """The page of nodes the reader may see, empty for those a pool is only granted to."""
-    rows = nodes_visible_to(request.user).filter(pool=pool).prefetch_related("groups__resource_class")
-    page = page_of(request, rows, name="nodes")
-    held, looks = held_by_node(page), class_looks()
-    return {"node_page": page, "node_rows": [node_row(n, held.get(n.pk, {}), looks, now) for n in page]}
+def _about(pool: Pool, nodes: Sequence[Node], looks: ClassLooks, now: datetime) -> dict[str, Any]:
+    """What it can do, told by what is in it; what would start now; and which jobs it takes."""
+    profile = profile_of(nodes)
+    startable = {one.class_key: one for one in startable_in(pool, nodes, now)}
+    named = Runtime.objects.filter(key__in=pool.runtimes).values_list("key", "name") if pool.runtimes else ()
+    runtimes = dict(named)
+    return {
+        "profile": profile,
+        "able": [(looks[one.key], one, startable.get(one.key)) for one in profile.classes],
+        "labels": sorted(pool.labels.items()),
+        "tasks": [TASK_WORDS.get(task, task) for task in pool.task_types],
+        "takes_runtimes": [(key, localised(runtimes.get(key, {}), key)) for key in pool.runtimes],
+        "tolerations": write_tolerations(pool.tolerations).splitlines(),
+    }
+
+
+def _nodes(
+    request: HttpRequest, pool: Pool, nodes: Sequence[Node], held: Held, looks: ClassLooks, now: datetime
+) -> dict[str, Any]:
+    """The page of nodes, and what differs between all of them: both empty for those a pool is only granted to.
+
+    Who sees one node of a pool sees all of it.
+    """
+    seen = nodes_visible_to(request.user).filter(pool=pool).exists()
+    page = page_of(request, nodes if seen else [], name="nodes")
+    return {
+        "node_page": page,
+        "node_rows": [node_row(n, held.get(n.pk, {}), looks, now) for n in page],
+        "drift": [(DRIFT_WORDS[one.subject], one) for one in drift_of(nodes if page else [])],
+    }
 
 
 def _csv_rows(pools: list[Pool], now: datetime) -> Iterator[list[Any]]:

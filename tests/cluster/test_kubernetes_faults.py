@@ -2,6 +2,7 @@
 twice, and no call takes longer than it may."""
 
 import ipaddress
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -155,3 +156,33 @@ def test_an_eviction_is_told_in_the_clusters_words(driver, room):
     (member,) = ended(driver, evicted)
     assert member.reason == "Evicted" and "low on resource" in member.message
     assert members(driver, evicted) == (member,)
+
+
+def test_of_the_addresses_of_a_name_one_that_is_down_does_not_count(room, monkeypatch):
+    """Control planes of several machines are one name; nothing listens on the first address here."""
+    resolved = socket.getaddrinfo
+
+    def two(host, port, *more, **named):
+        rows = resolved("127.0.0.1", port, *more, **named)
+        return (
+            [(*row[:4], ("127.9.9.9", port)) for row in rows] + rows
+            if host == "127.0.0.1"
+            else resolved(host, port, *more, **named)
+        )
+
+    monkeypatch.setattr(socket, "getaddrinfo", two)
+    assert room.driver().observe() is not None
+
+
+def test_a_node_that_gives_no_log_is_left_alone_for_a_while_and_the_cluster_is_not(driver, room, fault_proxy):
+    workload = room.workload(NOTHING)
+    driver.apply(workload)
+    ended(driver, workload)
+    fault_proxy.add(faults.hang(8.0), "/log")
+    reasons, began = [], time.monotonic()
+    for _ in range(6):
+        with pytest.raises(DriverUnavailable) as failure:
+            driver.logs(workload.name, member=0, offset=0, limit=10)
+        reasons.append(failure.value.reason)
+    assert reasons == ["Unreachable"] + ["NodeSilent"] * 5 and time.monotonic() - began < 2 * QUICK_S
+    assert driver.observe().complete

@@ -8,6 +8,7 @@ import pytest
 from controlplane import steer
 from jobs.models import Allocation, Attempt, Job, ReleaseRecord, TemplateVersion
 from jobs.request import JobRequest
+from jobs.selectors.workload import workload_of
 from jobs.services.cancel_job import cancel_job
 from jobs.services.publish_shipped_templates import publish_shipped_templates
 from jobs.services.reconcile_cluster import reconcile_cluster
@@ -17,7 +18,10 @@ from jobs.shipped.containers import TEMPLATES
 from jobs.states import JobState
 from portal.lib.clock import utc_now
 from resources.attaching import ConnectionGiven
+from resources.drivers.base import DriverUnavailable
+from resources.drivers.kubernetes.build import job_of
 from resources.drivers.kubernetes.connection import Right
+from resources.drivers.kubernetes.driver import KubernetesDriver
 from resources.models import Cluster, Node
 from resources.services.attach_kubernetes import attach_kubernetes
 from resources.services.declare_runtime import declare_runtime
@@ -28,7 +32,7 @@ from tests.cast import cast, cast_rows
 from tests.cluster.roles import apply_role
 from tests.cluster.test_kubernetes_driver import LOOPBACK
 from tests.cluster.waiting import until
-from tests.cluster.workloads import create_pod, pod
+from tests.cluster.workloads import create_pod, pod, pods
 
 __all__ = ["cast", "cast_rows"]
 NAMESPACE = "portal-jobs"
@@ -142,3 +146,50 @@ def test_what_others_hold_is_not_given_away(cast, site, api):
     work(site, job, JobState.SUCCEEDED)
     assert second.state == JobState.QUEUED
     api.delete("/api/v1/namespaces/default/pods/other")
+
+
+def test_a_job_whose_last_words_are_no_text_ends_like_any_other(cast, site, api):
+    steer.script_pods(api, NAMESPACE, duration=0.5, log="hello", exit_code=1, message="last\x00words")
+    job = work(site, submit(cast), JobState.FAILED)
+    assert Attempt.objects.get(job=job).members_seen[0]["message"] == "last\ufffdwords"
+
+
+def test_a_pod_that_asks_for_more_than_any_number_stops_no_scheduling(cast, site, api):
+    """Bound without a scheduler it stays on its node, whatever it asks for."""
+    steer.script_pods(api, NAMESPACE, duration=0.5, log="hello", exit_code=0, message="")
+    for name in ("hog-1", "hog-2"):
+        hog = pod(name, steer.annotations(duration="inf"), nodeName="gpu-2",
+                  resources={"nvidia.com/gpu": str(2**62), "memory": "7Ei"})  # fmt: skip
+        create_pod(api, "default", hog)
+    sync_inventory(cluster=site, now=utc_now())
+    assert Node.objects.get(cluster=site, name="gpu-2").foreign["memory"] >= 2**60
+    work(site, submit(cast), JobState.SUCCEEDED)
+    for name in ("hog-1", "hog-2"):
+        api.delete(f"/api/v1/namespaces/default/pods/{name}")
+
+
+def test_what_arrives_after_its_attempt_was_closed_is_ended_and_forgotten(cast, site, api, monkeypatch):
+    """The creation was on its way when its caller was killed; the job was cancelled meanwhile."""
+    steer.script_pods(api, NAMESPACE, duration="inf", log="hello")
+    job = submit(cast)
+    run_cycle(now=utc_now())
+    attempt = Attempt.objects.get(job=job)
+    with monkeypatch.context() as patch:
+        patch.setattr(KubernetesDriver, "apply", under_way)
+        reconcile_cluster(cluster=site, now=utc_now())
+        job.refresh_from_db()
+        cancel_job(actor=cast.member, job=job, now=utc_now())
+        work(site, job, JobState.CANCELLED, archived=True)
+    body = job_of(workload_of(job, attempt), namespace=NAMESPACE, applied_at=utc_now())
+    api.create(f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs", body)
+    until(lambda: pods(api, NAMESPACE), seconds=10)
+
+    def cleared():
+        reconcile_cluster(cluster=site, now=utc_now())
+        return nothing_left(api)
+
+    until(cleared, seconds=10)
+
+
+def under_way(_driver, _workload):
+    raise DriverUnavailable("nobody waits for the answer any more", reason="Unreachable")

@@ -22,8 +22,10 @@ from jobs.services.publish_shipped_templates import publish_shipped_templates
 from tenants.models import Grant, Membership, Project, Team, User
 from tenants.services.grant_pool import grant_pool
 from tests import builders as make
+from tests import declared
 from tests.cast import cast, cast_rows
-from tests.integration.access_rows import ANONYMOUS_MAY, BODIES, ROLES, TABLE
+from tests.integration.access_bodies import BODIES
+from tests.integration.access_rows import ANONYMOUS_MAY, ROLES, TABLE
 
 __all__ = ["cast", "cast_rows"]
 
@@ -121,7 +123,9 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
             a_file(own, tmp_path),
             cast.node.pk,
             "shared",
-            tenants_of(cast.models, cast.alpha, cast.member, "shared") | templates_of(cast.alpha, version),
+            tenants_of(cast.models, cast.alpha, cast.member, "shared")
+            | templates_of(cast.alpha, version)
+            | declared.arguments(cast.cpu, cast.memory, "shared"),
         ),
         "other": Objects(
             cast.beta.pk,
@@ -129,7 +133,9 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
             a_file(other, tmp_path),
             far.pk,
             "other",
-            tenants_of(cast.vision, cast.beta, cast.outsider, "other") | templates_of(cast.beta, version),
+            tenants_of(cast.vision, cast.beta, cast.outsider, "other")
+            | templates_of(cast.beta, version)
+            | declared.arguments(cast.cpu, cast.memory, "other"),
         ),
     }
 
@@ -156,7 +162,13 @@ def call(client: Client, route: str, method: str, objects: Objects) -> str:
         "pool_detail": {"key": objects.pool},
         "pool_edit": {"key": objects.pool},
         "pool_delete": {"key": objects.pool},
-        **{f"node_{act}": {"key": objects.node} for act in ("cordon", "drain", "retire", "release")},
+        **{
+            f"node_{act}": {"key": objects.node}
+            for act in ("cordon", "drain", "retire", "release", "validate", "admit")
+        },
+        **{f"{face}pool_admission": {"key": objects.pool} for face in ("", "api_")},
+        "api_pool_admission_preview": {"key": objects.pool},
+        **{name: {"key": objects.node} for name in with_previews("api_node_admission", "api_node_validation")},
         **{f"cluster_{act}": {"key": "site"} for act in ("detail", "edit", "attach", "pause", "detach")},
         "cluster_register": {"driver": "simulated"},
         **{name: {"key": "far"} for name in ("cluster_access", "permission_review")},
@@ -186,7 +198,7 @@ def call(client: Client, route: str, method: str, objects: Objects) -> str:
     body: dict[str, object] = {"project": str(objects.project)}
     if method == "GET":
         answer = client.get(path, body if route == "job_new" else {})
-    elif route in ("api_pool", "api_cluster_credential") and method == "DELETE":
+    elif method == "DELETE" and route.startswith("api_") and (route, method) not in BODIES and route != "api_token":
         answer = client.delete(f"{path}?reason=Why")
     elif (route, method) in BODIES:
         named = {"<team>": objects.tenants["api_team"]["key"], "<project>": objects.project}

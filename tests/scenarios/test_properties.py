@@ -65,7 +65,8 @@ def test_only_hosts_and_devices_that_may_be_used_are_used(snapshot: Snapshot) ->
         assert admit.cluster not in stale
         for placement in admit.placements:
             host = hosts[placement.host]
-            assert host.blocked is None and host.key not in job.excluded_hosts
+            assert host.key not in job.excluded_hosts and job.host in (None, host.key)
+            assert host.blocked is None or (host.trial and job.host == host.key)
             assert set(job.labels) <= set(host.labels)
             healthy = {device.key for device in host.devices if device.healthy}
             assert {share.device for share in placement.devices} <= healthy

@@ -138,6 +138,17 @@ class TestPlacement:
         assert (outcome.hosts("again"), outcome.hosts("other")) == (["n2"], ["n2"])
         assert a_lab().job("a", 1, excluded_hosts=("n1",)).when_the_cycle_runs().says("a") == "wait: HostsExcluded"
 
+    def test_a_host_on_trial_takes_the_job_that_is_pinned_to_it_and_no_other(self) -> None:
+        given = a_lab("n1").host("n2", 8, blocked="Validating", trial=True).host("n3", 8, blocked="cordoned")
+        given.job("trial", 8, host="n2").job("pinned", 1, host="n3").job("wide", 9).job("other", 8)
+        outcome = given.when_the_cycle_runs()
+        assert (outcome.hosts("trial"), outcome.hosts("other")) == (["n2"], ["n1"])
+        assert (outcome.says("pinned"), outcome.facts("pinned")["nodes"]) == ("wait: NodesUnavailable", 1)
+
+    def test_a_job_that_is_pinned_to_a_host_too_small_for_it_can_never_start(self) -> None:
+        outcome = a_lab("n1").host("n2", 4).job("a", 8, host="n2").when_the_cycle_runs()
+        assert outcome.says("a") == "never: AbovePoolRoom"
+
     def test_a_card_without_memory_beside_it_is_not_given(self) -> None:
         """C12: the node has a free card but no memory."""
         given = Given().tenant("lab").pool("train").host("n1", 8, gib=4).running("r", "n1", 1, gib=3)

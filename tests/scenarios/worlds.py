@@ -72,7 +72,8 @@ def _host(dice: Dice, given: Given, name: str) -> None:
         pool=dice.pick("train", "train", "spare"),
         cluster=dice.pick("dc", "dc", "edge"),
         broken=dice.pick(0, 0, 0, 1),
-        blocked=dice.pick(None, None, None, "cordoned"),
+        blocked=(blocked := dice.pick(None, None, None, "cordoned")),
+        trial=blocked is not None and dice.pick(False, True),
         slots=dice.pick(None, None, 2),
         labels=dice.pick((), (("zone", "b"),)),
     )
@@ -100,6 +101,7 @@ def _job(dice: Dice, pod_sets: int) -> dict[str, Any]:
         "max_wait_ms": dice.pick(None, None, None, 2 * HOUR),
         "labels": dice.pick((), (), (("zone", "b"),)),
         "excluded_hosts": dice.pick((), (), ("n0",)),
+        "host": dice.pick(None, None, None, "n0", "n1"),
     }
 
 

@@ -5,10 +5,12 @@ What was there in the list before is asked for by name before anybody may conclu
 
 import threading
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from resources.drivers.kubernetes.api import Api, Listing, Refused
 from resources.drivers.kubernetes.connection import Right
 
+T = TypeVar("T")
 MOST = 50
 """Names asked for after one list; when more are missing the list is not believed this time."""
 
@@ -21,16 +23,15 @@ class Absence:
     _known: dict[str, frozenset[str]] = field(default_factory=dict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
-    def checked(self, path: str, listing: Listing, *, right: Right) -> Listing:
+    def checked(self, path: str, listing: Listing[T], *, right: Right) -> Listing[T]:
         """The list, incomplete when something it lacks is there. Raises DriverUnavailable."""
-        listed = frozenset(str((item.get("metadata") or {}).get("name", "")) for item in listing.items)
         with self._lock:
-            missing = sorted(self._known.get(path, frozenset()) - listed)
+            missing = sorted(self._known.get(path, frozenset()) - listing.names)
         gone = {name for name in missing[:MOST] if not self._exists(f"{path}/{name}", right)}
         left = [name for name in missing if name not in gone]
         with self._lock:
             # More than may be asked for at once: those that are left are asked for after the next list.
-            self._known[path] = listed | frozenset(left)
+            self._known[path] = listing.names | frozenset(left)
         return replace(listing, complete=listing.complete and not left)
 
     def _exists(self, path: str, right: Right) -> bool:

@@ -4,38 +4,50 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from resources.drivers.base import DriverUnavailable
 from resources.drivers.kubernetes.connection import Connection, Right
+from resources.drivers.kubernetes.names import shown
 from resources.drivers.kubernetes.pace import Breaker, RateLimit
-from resources.drivers.kubernetes.transport import Open, Transport, TransportError
+from resources.drivers.kubernetes.transport import JSON, Open, Transport, TransportError
 
 PAGE = 500
 ANSWER_S = 10.0
 """The longest one call may take, from connecting to the last byte."""
+LIST_S = 60.0
+"""The longest a whole list may take, however many pages it has."""
+REWOUND_S = 600.0
+"""How long lists must be older than one seen before, and grow, until the cluster counts as restored from a backup."""
 _LONGEST_WAIT_S = 2.0
 _MOST_PAGES = 1_000
 _TRIES = 3
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
+NAMES_ONLY = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""What to accept where only names and labels are of interest."""
 Json = dict[str, Any]
+T = TypeVar("T")
 
 
 class Refused(Exception):
     """The API server answered that it will not: nothing was changed. `reason` is its own word, such as NotFound."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
-        super().__init__(f"{status} {reason}: {message}"[:300])
-        self.status, self.reason, self.message = status, reason, message
+        super().__init__(shown(f"{status} {reason}: {message}")[:300])
+        self.status, self.reason, self.message = status, shown(reason), shown(message)
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """All items of a collection at one version; `complete` False when some may be missing, which proves no absence."""
+class Listing(Generic[T]):
+    """What was kept of each item of a collection at one version, and all their names.
 
-    items: tuple[Json, ...]
+    `complete` False when some may be missing, which proves no absence.
+    """
+
+    items: tuple[T, ...]
     complete: bool
+    names: frozenset[str] = frozenset()
 
 
 class Api:
@@ -50,10 +62,11 @@ class Api:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.connection = connection
-        self._open, self._sleep = open_transport, sleep
+        self._open, self._clock, self._sleep = open_transport, clock, sleep
         self._transports: dict[Right, Transport] = {}
         self._limit, self._breaker = RateLimit(clock), Breaker(clock)
         self._newest: dict[str, int] = {}
+        self._older: dict[str, tuple[int, float]] = {}
 
     def has(self, right: Right) -> bool:
         """Whether there is a credential for it."""
@@ -65,7 +78,16 @@ class Api:
 
     def text(self, path: str, *, right: Right, **query: str) -> bytes:
         """What is no JSON, such as a log."""
-        return self._send("GET", path, right, query, None, "")
+        answer = self._send("GET", path, right, query)
+        self._breaker.succeeded()
+        return answer
+
+    def plain(self, path: str, *, right: Right) -> Json:
+        """A JSON object that is none of Kubernetes' kinds, such as `/version`."""
+        answer = _parsed(self._send("GET", path, right, {}))
+        if answer is None:
+            raise DriverUnavailable(f"GET {path}: the answer is no JSON object", reason="NotAnApiServer")
+        return answer
 
     def create(self, path: str, body: Json, *, right: Right, **query: str) -> Json:
         """The new object. On DriverUnavailable it may or may not exist."""
@@ -89,48 +111,65 @@ class Api:
             if refusal.status not in (404, 409):
                 raise
 
-    def list(self, path: str, *, right: Right, **query: str) -> Listing:
-        """Every item, page by page at one version. A list that expires on the way is begun again.
+    def list(self, path: str, *, right: Right, **query: str) -> Listing[Json]:
+        """Every item as it is; see `each`."""
+        return self.each(path, _as_it_is, right=right, **query)
 
-        A version older than one seen before, pages of different versions, and fewer items than the first page
-        announced make it incomplete.
+    def each(
+        self, path: str, keep: Callable[[Json], T], *, right: Right, accept: str = JSON, **query: str
+    ) -> Listing[T]:
+        """What `keep` makes of every item, page by page at one version; of a page no more than that is remembered.
+
+        A list that expires on the way is begun again, and `keep` sees its items again. A version older than one seen
+        before, pages of different versions, and fewer items than the first page announced make it incomplete.
         """
+        until = self._clock() + LIST_S
         for _try in range(_TRIES):
             try:
-                return self._pages(path, right, query)
+                return self._pages(path, right, query, keep, accept, until)
             except Refused as refusal:
                 if refusal.status != 410:
                     raise
         raise DriverUnavailable(f"{path}: the list expired {_TRIES} times", reason="ListExpired")
 
-    def _pages(self, path: str, right: Right, query: Mapping[str, str]) -> Listing:
-        items: list[Json] = []
-        announced, versions, token = 0, set[str](), ""
+    def _pages(
+        self, path: str, right: Right, query: Mapping[str, str], keep: Callable[[Json], T], accept: str, until: float
+    ) -> Listing[T]:
+        kept: list[T] = []
+        names, versions = set[str](), set[str]()
+        announced, token = 0, ""
         for _page in range(_MOST_PAGES):
-            page = self._call(
-                "GET", path, right, {**query, "limit": str(PAGE), **({"continue": token} if token else {})}
-            )
-            found, about = page.get("items"), page.get("metadata")
-            if not isinstance(about, dict) or not isinstance(found, list | None):
-                raise DriverUnavailable(f"{path}: not a list", reason="NotAnApiServer")
-            items += [item for item in found or [] if isinstance(item, dict)]
+            if self._clock() > until:
+                raise DriverUnavailable(f"{path}: the list took longer than {LIST_S:.0f} s", reason="ListTooSlow")
+            asked = {**query, "limit": str(PAGE), **({"continue": token} if token else {})}
+            items, about = _page_of(self._call("GET", path, right, asked, accept=accept), path)
+            kept += map(keep, items)
+            names.update(_name(item) for item in items)
             versions.add(str(about.get("resourceVersion", "")))
             if not token and isinstance(about.get("remainingItemCount"), int):
-                announced = len(items) + about["remainingItemCount"]
+                announced = len(kept) + about["remainingItemCount"]
             before, token = token, str(about.get("continue") or "")
             if not token:
                 fresh = self._is_newest(f"{path}?{sorted(query.items())}", versions)
-                return Listing(tuple(items), complete=fresh and len(items) >= announced)
+                return Listing(tuple(kept), fresh and len(kept) >= announced, frozenset(names))
             if token == before:
                 break
-        return Listing(tuple(items), complete=False)
+        return Listing(tuple(kept), complete=False, names=frozenset(names))
 
     def _is_newest(self, key: str, versions: set[str]) -> bool:
         if len(versions) != 1 or not (text := versions.pop()).isdecimal():
             return False
         version, known = int(text), self._newest.get(key, 0)
-        self._newest[key] = max(version, known)
-        return version >= known
+        if version < known and not self._is_restored(key, version):
+            return False
+        self._newest[key] = version
+        self._older.pop(key, None)
+        return True
+
+    def _is_restored(self, key: str, version: int) -> bool:
+        """Whether versions that began anew have gone on for long: a stale cache stands still, or is gone by then."""
+        first, since = self._older.setdefault(key, (version, self._clock()))
+        return version > first and self._clock() - since >= REWOUND_S
 
     def _call(
         self,
@@ -139,27 +178,37 @@ class Api:
         right: Right,
         query: Mapping[str, str],
         body: Json | None = None,
-        kind: str = "application/json",
+        kind: str = JSON,
+        accept: str = JSON,
     ) -> Json:
-        answer = _parsed(self._send(method, path, right, query, body, kind))
+        answer = _parsed(self._send(method, path, right, query, body, kind, accept))
         if answer is None or "kind" not in answer:
             self._breaker.failed()
             raise DriverUnavailable(f"{method} {path}: the answer is no Kubernetes object", reason="NotAnApiServer")
+        self._breaker.succeeded()
         return answer
 
     def _send(
-        self, method: str, path: str, right: Right, query: Mapping[str, str], body: Json | None, kind: str
+        self,
+        method: str,
+        path: str,
+        right: Right,
+        query: Mapping[str, str],
+        body: Json | None = None,
+        kind: str = JSON,
+        accept: str = JSON,
     ) -> bytes:
         transport = self._ready(right)
         target = f"{path}?{urlencode(query)}" if query else path
         sent = None if body is None else json.dumps(body).encode()
         try:
-            status, headers, answer = transport.call(method, target, body=sent, kind=kind, within_s=ANSWER_S)
+            status, headers, answer = transport.call(
+                method, target, body=sent, kind=kind, accept=accept, within_s=ANSWER_S
+            )
         except TransportError as error:
             self._breaker.failed()
             raise DriverUnavailable(f"{method} {path}: {error}", reason="Unreachable") from error
         self._judge(status, headers, answer, f"{method} {path}")
-        self._breaker.succeeded()
         return answer
 
     def _ready(self, right: Right) -> Transport:
@@ -168,7 +217,7 @@ class Api:
             raise DriverUnavailable(f"no credential for the {right} role", reason="CredentialMissing")
         if pause := self._breaker.open_for_s():
             raise DriverUnavailable(f"left alone for {pause:.0f} s after failures in a row", reason="CircuitOpen")
-        if wait := self._limit.wait_s():
+        if wait := self._limit.wait_s(_LONGEST_WAIT_S):
             if wait > _LONGEST_WAIT_S:
                 raise DriverUnavailable("too many calls at once", reason="RateLimited")
             self._sleep(wait)
@@ -197,6 +246,23 @@ class Api:
         if status == 401:
             raise DriverUnavailable(f"{what}: the credential is refused", reason="Unauthorized")
         raise Refused(status, str(said.get("reason", "")), str(said.get("message", "")))
+
+
+def _as_it_is(item: Json) -> Json:
+    return item
+
+
+def _page_of(page: Json, path: str) -> tuple[list[Json], Json]:
+    """The items of a page, and what it says about itself."""
+    found, about = page.get("items"), page.get("metadata")
+    if not isinstance(about, dict) or not isinstance(found, list | None):
+        raise DriverUnavailable(f"{path}: not a list", reason="NotAnApiServer")
+    return [item for item in found or [] if isinstance(item, dict)], about
+
+
+def _name(item: Json) -> str:
+    about = item.get("metadata")
+    return str(about.get("name", "")) if isinstance(about, dict) else ""
 
 
 def _parsed(answer: bytes) -> Json | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kubernetes import client as k8s
 
-from resources.drivers.base import MemberSpec, Workload, WorkloadRejected
+from resources.drivers.base import MemberSpec, Toleration, Workload, WorkloadRejected
 from resources.drivers.kubernetes import names
 
 UID = 10_001
@@ -118,13 +118,15 @@ def _pod(workload: Workload) -> k8s.V1PodSpec:
         active_deadline_seconds=None if limit is None else max(1, _seconds(limit)),
         termination_grace_period_seconds=max(1, _seconds(workload.grace_ms)),
         runtime_class_name=workload.runtime_class or None,
+        scheduler_name=workload.scheduler_name or None,
+        tolerations=[_toleration(one) for one in workload.tolerations] or None,
         automount_service_account_token=False,
         enable_service_links=False,
         host_users=None,
         security_context=k8s.V1PodSecurityContext(
             run_as_non_root=True,
-            run_as_user=UID,
-            run_as_group=UID,
+            run_as_user=None if workload.image_user else UID,
+            run_as_group=None if workload.image_user else UID,
             fs_group=UID,
             seccomp_profile=k8s.V1SeccompProfile(type="RuntimeDefault"),
         ),
@@ -173,6 +175,11 @@ def _environment(workload: Workload) -> list[k8s.V1EnvVar]:
             for name, value in sorted((dict(workload.environment) | ours).items())
         ),
     ]
+
+
+def _toleration(one: Toleration) -> k8s.V1Toleration:
+    operator = "Exists" if one.value is None else "Equal"
+    return k8s.V1Toleration(key=one.key, operator=operator, value=one.value, effect=one.effect)
 
 
 def _literal(value: str) -> str:

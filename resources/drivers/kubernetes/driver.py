@@ -7,8 +7,10 @@ portal has kept what they say, so that a deletion by anybody loses no evidence.
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 
 from portal.lib.failpoints import failpoint
 from resources.drivers.base import (
@@ -21,17 +23,23 @@ from resources.drivers.base import (
     Workload,
     WorkloadRejected,
 )
+from resources.drivers.facts import ClusterFacts
 from resources.drivers.kubernetes import fence, names
 from resources.drivers.kubernetes.absence import Absence
 from resources.drivers.kubernetes.api import STRATEGIC, Api, Listing, Refused
+from resources.drivers.kubernetes.asked import pod_use, requests_of, uses_of
 from resources.drivers.kubernetes.build import job_of
 from resources.drivers.kubernetes.connection import Connection, Right
-from resources.drivers.kubernetes.inventory import DEVICE_INFO, Lists, inventory_of, requests_of
-from resources.drivers.kubernetes.logs import read_log
-from resources.drivers.kubernetes.seen import terminal, workloads_of
+from resources.drivers.kubernetes.events import refused_pods
+from resources.drivers.kubernetes.inventory import DEVICE_INFO, NodeReader, by_node, name_of
+from resources.drivers.kubernetes.logs import Silence, read_log
+from resources.drivers.kubernetes.review import asker
+from resources.drivers.kubernetes.seen import belongs, terminal, without_pods, workloads_of
+from resources.drivers.kubernetes.sheet import Signals, read_facts, signals_of
 from resources.normalize import Catalogue, load_catalogue
 
 Json = dict[str, Any]
+T = TypeVar("T")
 ISOLATION = "Every job runs in a pod of its own, under the restricted Pod Security standard."
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
@@ -54,6 +62,8 @@ class KubernetesDriver:
         self._absence = Absence(self._api)
         self._catalogue = catalogue or load_catalogue()
         self._clock = clock
+        self._silence = Silence()
+        self._signals: Signals | None = None
         self._namespace = connection.namespace
         self._jobs = f"/apis/batch/v1/namespaces/{self._namespace}/jobs"
         self._pods = f"/api/v1/namespaces/{self._namespace}/pods"
@@ -67,25 +77,28 @@ class KubernetesDriver:
     def inventory(self) -> Inventory:
         """Nodes with everybody's requests taken into account. Raises DriverUnavailable."""
         at = self._clock()
-        nodes = self._absence.checked("/api/v1/nodes", self._observed("/api/v1/nodes"), right=Right.OBSERVER)
-        pods = self._observed("/api/v1/pods", fieldSelector=_LIVE)
-        info = self._device_info(nodes)
-        slices = self._observed(_SLICES, absent=(403, 404))
-        complete = nodes.complete and pods.complete
-        return inventory_of(Lists(nodes.items, pods.items, info.items, slices.items, complete), self._catalogue, at)
+        pods = self._each("/api/v1/pods", partial(pod_use, namespace=self._namespace), fieldSelector=_LIVE)
+        slices = self._each(_SLICES, _as_it_is, absent=(403, 404))
+        reader = NodeReader(
+            self._catalogue, uses_of(pods.items), by_node(slices.items), lru_cache(maxsize=1)(self._plugin_lists)
+        )
+        nodes = self._absence.checked("/api/v1/nodes", self._each("/api/v1/nodes", reader.read), right=Right.OBSERVER)
+        seen = tuple(node for node in nodes.items if node is not None)
+        self._signals = signals_of(seen, pods.items, complete=nodes.complete and pods.complete)
+        return Inventory(nodes=seen, at=at, complete=nodes.complete and pods.complete)
 
-    def _device_info(self, nodes: Listing) -> Listing:
-        """What Ascend's plugin keeps in ConfigMaps, where a node has such cards."""
-        keys = {key for node in nodes.items for key in (node.get("status") or {}).get("capacity") or {}}
-        if not any(key.startswith("huawei.com/") for key in keys):
-            return Listing((), complete=True)
-        found = self._observed("/api/v1/namespaces/kube-system/configmaps", absent=(403, 404))
-        mine = tuple(one for one in found.items if str(one["metadata"].get("name", "")).startswith(DEVICE_INFO))
-        return Listing(mine, found.complete)
+    def facts(self) -> ClusterFacts | None:
+        """Storage, classes, extensions, schedulers; some of it as the newest inventory saw it."""
+        return read_facts(self._api, self._signals, self._clock())
 
-    def _observed(self, path: str, *, absent: tuple[int, ...] = (), **query: str) -> Listing:
+    def _plugin_lists(self) -> dict[str, Json]:
+        """What Ascend's plugin keeps in ConfigMaps, by node."""
+        found = self._each("/api/v1/namespaces/kube-system/configmaps", _device_list, absent=(403, 404))
+        return {name_of(one).removeprefix(DEVICE_INFO): one for one in found.items if one is not None}
+
+    def _each(self, path: str, keep: Callable[[Json], T], *, absent: tuple[int, ...] = (), **query: str) -> Listing[T]:
         try:
-            return self._api.list(path, right=Right.OBSERVER, **query)
+            return self._api.each(path, keep, right=Right.OBSERVER, **query)
         except Refused as refusal:
             if refusal.status in absent:
                 return Listing((), complete=False)
@@ -118,10 +131,17 @@ class KubernetesDriver:
                     raise DriverUnavailable(str(refusal), reason="Conflict") from refusal
                 self._check_owner(known, workload)
                 return
+            if refusal.status == 403 and self._may_create() is False:
+                raise
             if refusal.status in (400, 403, 404, 422):
                 reason = "NamespaceMissing" if refusal.status == 404 else refusal.reason or "Refused"
                 raise WorkloadRejected(refusal.message, reason=reason) from refusal
             raise
+
+    def _may_create(self) -> bool | None:
+        """Whether the runner may make Jobs at all: what a credential lacks is no fault of the job."""
+        wanted = {"verb": "create", "group": "batch", "resource": "jobs", "namespace": self._namespace}
+        return asker(self._api)(Right.RUNNER, wanted)
 
     def _check_fence(self, workload: Workload) -> None:
         """No attempt beside a newer one, nor one that was closed. Raises WorkloadRejected (`FencedOut`)."""
@@ -150,22 +170,25 @@ class KubernetesDriver:
             )
         except Refused as refusal:
             raise _unavailable(refusal) from refusal
-        return Observation(workloads_of(jobs.items, pods.items, at), at, complete=jobs.complete and pods.complete)
+        refused = refused_pods(self._api, self._namespace) if without_pods(jobs.items, pods.items, at) else {}
+        workloads = workloads_of(jobs.items, pods.items, at, refused)
+        return Observation(workloads, at, complete=jobs.complete and pods.complete)
 
     def stop(self, name: str, *, attempt_id: str, grace_ms: int) -> None:
         """Mark the Job, let it make no more pods, and ask each pod to end. At least a second of grace: with none the
         API server would forget a pod before its node has ended it."""
         try:
             job = self._job(name)
-            if job is None or _label(job, names.ATTEMPT) != attempt_id:
+            if job is not None and _label(job, names.ATTEMPT) != attempt_id:
                 return
-            if names.STOP_ASKED_AT not in (job["metadata"].get("annotations") or {}):
+            if job is not None and names.STOP_ASKED_AT not in (job["metadata"].get("annotations") or {}):
                 mark = {names.STOP_ASKED_AT: names.stamp(self._clock())}
                 about = {"uid": job["metadata"]["uid"], "annotations": mark}
                 body = {"metadata": about, "spec": {"parallelism": 0}}
                 self._api.patch(f"{self._jobs}/{name}", body, right=Right.RUNNER)
             failpoint("kubernetes.stop.after_mark")
-            for pod in self._pods_of(name, attempt_id).items:
+            # Pods outlive a Job that somebody deleted without them.
+            for pod in self._pods_of(name, attempt_id, orphaned=job is None).items:
                 if not terminal(pod):
                     path = f"{self._pods}/{pod['metadata']['name']}"
                     uid, grace = pod["metadata"]["uid"], max(1, -(-grace_ms // 1_000))
@@ -176,7 +199,7 @@ class KubernetesDriver:
     def release(self, name: str, *, attempt_id: str) -> ReleaseReading:
         """From a list read now: what ended holds nothing. No level three: nothing here watches devices."""
         at = self._clock()
-        pods = self._pods_of(name, attempt_id)
+        pods = self._pods_of(name, attempt_id, orphaned=True)
         try:
             job = self._job(name)
         except Refused as refusal:
@@ -199,19 +222,21 @@ class KubernetesDriver:
         if not _NAME.fullmatch(name):
             return b"", max(0, offset)
         pods = self._list(self._pods, labelSelector=f"{names.ATTEMPT},{names.JOB_NAME}={name}")
-        mine = [pod for pod in pods.items if _index(pod) == member]
+        mine = [pod for pod in pods.items if _index(pod) == member and belongs(pod, name, orphaned=True)]
         if not mine:
             return b"", max(0, offset)
         newest = max(mine, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
-        return read_log(self._api, f"{self._pods}/{newest['metadata']['name']}/log", offset, limit)
+        path, node = f"{self._pods}/{newest['metadata']['name']}/log", str(newest["spec"].get("nodeName") or "")
+        with self._silence.of(node):
+            return read_log(self._api, path, offset, limit)
 
     def forget(self, name: str, *, attempt_id: str) -> None:
         """Close the attempt, then let go of its pods and delete its Job. Raises DriverUnavailable while it runs."""
         try:
-            pods = self._pods_of(name, attempt_id)
             job = self._job(name)
             if job is not None and _label(job, names.ATTEMPT) != attempt_id:
                 return
+            pods = self._pods_of(name, attempt_id, orphaned=job is None)
             if not pods.complete or any(not terminal(pod) for pod in pods.items):
                 raise DriverUnavailable(f"{name} has not ended", reason="StillRunning")
             source = job or (pods.items[0] if pods.items else None)
@@ -250,16 +275,26 @@ class KubernetesDriver:
                 return None
             raise
 
-    def _pods_of(self, name: str, attempt_id: str) -> Listing:
+    def _pods_of(self, name: str, attempt_id: str, *, orphaned: bool) -> Listing[Json]:
+        """Labels find them, their controller says whose they are: labels get copied. `orphaned`: also without one."""
         if not (_NAME.fullmatch(name) and _LABEL.fullmatch(attempt_id)):
             return Listing((), complete=True)
-        return self._list(self._pods, labelSelector=f"{names.ATTEMPT}={attempt_id},{names.JOB_NAME}={name}")
+        found = self._list(self._pods, labelSelector=f"{names.ATTEMPT}={attempt_id},{names.JOB_NAME}={name}")
+        return replace(found, items=tuple(pod for pod in found.items if belongs(pod, name, orphaned=orphaned)))
 
-    def _list(self, path: str, **query: str) -> Listing:
+    def _list(self, path: str, **query: str) -> Listing[Json]:
         try:
             return self._api.list(path, right=Right.RUNNER, **query)
         except Refused as refusal:
             raise _unavailable(refusal) from refusal
+
+
+def _as_it_is(item: Json) -> Json:
+    return item
+
+
+def _device_list(one: Json) -> Json | None:
+    return one if name_of(one).startswith(DEVICE_INFO) else None
 
 
 def _unavailable(refusal: Refused) -> DriverUnavailable:
@@ -271,13 +306,11 @@ def _label(thing: Mapping[str, Any], key: str) -> str:
 
 
 def _generation(thing: Mapping[str, Any]) -> int:
-    text = str((thing["metadata"].get("annotations") or {}).get(names.GENERATION, ""))
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return names.number_of((thing["metadata"].get("annotations") or {}).get(names.GENERATION)) or 0
 
 
 def _index(pod: Mapping[str, Any]) -> int:
-    text = str((pod["metadata"].get("annotations") or {}).get(names.INDEX, "0"))
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return names.number_of((pod["metadata"].get("annotations") or {}).get(names.INDEX)) or 0
 
 
 def _stopped(job: Mapping[str, Any]) -> bool:

@@ -73,8 +73,7 @@ def _pruned(entries: dict[str, str], now: datetime) -> dict[str, str]:
 
 
 def _generation(text: str) -> int:
-    number = text.partition(" ")[0]
-    return int(number) if number.isascii() and number.isdecimal() else 0
+    return names.number_of(text.partition(" ")[0]) or 0
 
 
 def _at(text: str, now: datetime) -> datetime:

@@ -1,5 +1,9 @@
 """A piece of a container's log. The API gives a log from its beginning or its last lines, never from an offset."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from resources.drivers.base import DriverUnavailable
 from resources.drivers.kubernetes import names
 from resources.drivers.kubernetes.api import Api, Refused
@@ -7,6 +11,29 @@ from resources.drivers.kubernetes.connection import Right
 
 MOST = 32 << 20
 """Bytes of a log that are read; what comes after is not shown until the end of the job is archived."""
+NODE_PAUSE_S = 30.0
+"""How long a node that gave no log is not asked again: each question may take as long as a whole pass."""
+
+
+class Silence:
+    """Nodes that lately gave no log. Logs alone come from the nodes; a dead one must not slow down its cluster."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    @contextmanager
+    def of(self, node: str) -> Iterator[None]:
+        """Around the reading of a log from that node. Raises DriverUnavailable at once while it is silent."""
+        if self._until.get(node, 0.0) > self._clock():
+            raise DriverUnavailable(f"{node} gave no log a moment ago", reason="NodeSilent")
+        try:
+            yield
+        except DriverUnavailable as error:
+            if error.reason in ("Unreachable", "ServerError", "LogUnreadable"):
+                self._until[node] = self._clock() + NODE_PAUSE_S
+            raise
+        self._until.pop(node, None)
 
 
 def read_log(api: Api, path: str, offset: int, limit: int) -> tuple[bytes, int]:

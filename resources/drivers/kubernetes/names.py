@@ -19,6 +19,7 @@ JOB_NAME = "batch.kubernetes.io/job-name"
 FENCE = "armillary-fence"
 """ConfigMap: which attempts must not be made (again), by job."""
 CONTAINER = "main"
+_FIRST_YEAR, _LAST_YEAR, _LONGEST = 1970, 9000, 4_096
 
 
 def stamp(moment: datetime) -> str:
@@ -32,6 +33,19 @@ def moment_of(text: object) -> datetime | None:
         return None
     try:
         read = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
+        moment = read.astimezone(UTC) if read.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return read.astimezone(UTC) if read.tzinfo else None
+    # Anybody may write an annotation: one that no calculation could go on from is no time.
+    return moment if moment is not None and _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
+
+
+def number_of(text: object) -> int | None:
+    """A count as our annotations hold it, of nine digits at most; None for what is none."""
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def shown(text: object) -> str:
+    """What a cluster or a program said, as text that can be stored: a log may end in any bytes."""
+    kept = str(text)[:_LONGEST]
+    return "".join(one if one.isprintable() or one in "\n\t" else "\ufffd" for one in kept)

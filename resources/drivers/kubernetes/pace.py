@@ -3,6 +3,7 @@
 Both belong to one cluster, so that one that hangs slows no other (trust.md).
 """
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,14 +31,19 @@ class RateLimit:
         """Full to begin with."""
         self._tokens, self._at = self.burst, self.clock()
 
-    def wait_s(self) -> float:
-        """Seconds to wait before the call that is counted by this; 0 when it may be made now."""
+    def wait_s(self, longest_s: float = math.inf) -> float:
+        """Seconds to wait before the call that is counted by this; 0 when it may be made now.
+
+        More than `longest_s` is a refusal: that call is not made and not counted, so that asking wears nothing out.
+        """
         with self._lock:
             now = self.clock()
             self._tokens = min(self.burst, self._tokens + (now - self._at) * self.per_second)
             self._at = now
-            self._tokens -= 1
-            return max(0.0, -self._tokens / self.per_second)
+            wait = max(0.0, (1 - self._tokens) / self.per_second)
+            if wait <= longest_s:
+                self._tokens -= 1
+            return wait
 
 
 @dataclass

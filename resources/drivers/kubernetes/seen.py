@@ -10,7 +10,12 @@ from resources.drivers.kubernetes import names
 
 Json = Mapping[str, Any]
 _SECOND = timedelta(seconds=1)
+_SOON = timedelta(seconds=3)
+POD_REFUSED = "FailedCreate"
+NOTHING_REFUSED: Mapping[str, str] = {}
 _SIGNAL_BASE, _MOST_SIGNAL = 128, 64
+_MOST_MEMBERS = 100_000
+_LONGEST_GRACE_S = 366 * 86_400
 # Why the cluster itself ended a pod (condition DisruptionTarget), in the contract's words where it has one.
 _DISRUPTIONS = {"TerminationByKubelet": EndCause.HOST_STOPPING, "PreemptionByScheduler": "Preempted"}
 # Reasons of a pod's status that say more than those of its container.
@@ -18,17 +23,50 @@ _OF_POD = {"DeadlineExceeded": EndCause.TIME_LIMIT, "Evicted": "Evicted", "NodeL
 _START_FAILURES = frozenset({"StartError", "ContainerCannotRun", "CreateContainerError", "RunContainerError"})
 
 
-def workloads_of(jobs: Iterable[Json], pods: Iterable[Json], now: datetime) -> tuple[SeenWorkload, ...]:
-    """One for every attempt that left a Job or a pod, in order of name."""
-    by_attempt: dict[str, dict[str, Any]] = {}
-    for job in jobs:
-        if attempt := _label(job, names.ATTEMPT):
-            by_attempt.setdefault(attempt, {"pods": []})["job"] = job
+def workloads_of(
+    jobs: Iterable[Json], pods: Iterable[Json], now: datetime, refused: Mapping[str, str] = NOTHING_REFUSED
+) -> tuple[SeenWorkload, ...]:
+    """One for every attempt that left a Job or a pod, in order of name. `refused` is what was said, by uid of the Job,
+    when its pods were refused.
+
+    A Job that somebody copied carries the labels of the attempt too: it is told apart by its name, its pods by whose
+    they are.
+    """
+    made = {(_label(job, names.ATTEMPT), str(job["metadata"]["name"])): job for job in jobs}
+    kept: dict[tuple[str, str], list[Json]] = {key: [] for key in made if key[0]}
     for pod in pods:
-        if attempt := _label(pod, names.ATTEMPT):
-            by_attempt.setdefault(attempt, {"pods": []})["pods"].append(pod)
-    found = [_workload(attempt, parts.get("job"), parts["pods"], now) for attempt, parts in by_attempt.items()]
+        key = (_label(pod, names.ATTEMPT), job_name_of(pod, orphaned=True))
+        if all(key) and belongs(pod, key[1], orphaned=key not in made):
+            kept.setdefault(key, []).append(pod)
+    found = [
+        _workload(name, attempt, made.get((attempt, name)), mine, now, refused)
+        for (attempt, name), mine in kept.items()
+    ]
     return tuple(sorted(found, key=lambda one: one.name))
+
+
+def without_pods(jobs: Iterable[Json], pods: Iterable[Json], now: datetime) -> bool:
+    """Whether a Job of ours has waited a while for the first of its pods, and nobody asked it to end."""
+    born = {job_name_of(pod, orphaned=False) for pod in pods}
+    return any(
+        (names.moment_of(_annotations(job).get(names.APPLIED_AT)) or now) < now - _SOON
+        for job in jobs
+        if job["metadata"]["name"] not in born and names.STOP_ASKED_AT not in _annotations(job) and not _failure(job)[0]
+    )
+
+
+def belongs(pod: Json, name: str, *, orphaned: bool) -> bool:
+    """Whether a pod is of the Job of this name, whatever labels say; with `orphaned` also one that nobody controls."""
+    return bool(name) and job_name_of(pod, orphaned=orphaned) == name
+
+
+def job_name_of(pod: Json, *, orphaned: bool) -> str:
+    """The Job that controls it; with `orphaned`, of one that nothing controls, the Job that its label names."""
+    owners = pod["metadata"].get("ownerReferences") or []
+    controller = next((one for one in owners if one.get("controller")), None)
+    if controller is not None:
+        return str(controller.get("name") or "") if controller.get("kind") == "Job" else ""
+    return _label(pod, names.JOB_NAME) if orphaned else ""
 
 
 def terminal(pod: Json) -> bool:
@@ -36,35 +74,32 @@ def terminal(pod: Json) -> bool:
     return _status(pod).get("phase") in ("Succeeded", "Failed")
 
 
-def _workload(attempt: str, job: Json | None, pods: list[Json], now: datetime) -> SeenWorkload:
+def _workload(
+    name: str, attempt: str, job: Json | None, pods: list[Json], now: datetime, refused: Mapping[str, str]
+) -> SeenWorkload:
     source = job or pods[0]
     about = _annotations(source)
-    count = _number(about.get(names.MEMBER_COUNT)) or len(pods)
+    count = names.number_of(about.get(names.MEMBER_COUNT)) or 0
+    count = count if 0 < count <= _MOST_MEMBERS else len(pods)
     stop = names.moment_of(_annotations(job or {}).get(names.STOP_ASKED_AT))
     failed = _failure(job)
+    why = refused.get(str(job["metadata"].get("uid")), "") if job is not None else ""
     gang = about.get(names.GANG) == "true" and count > 1
     newest: dict[int, Json] = {}
     for pod in sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp", ""))):
-        newest[_number(_annotations(pod).get(names.INDEX)) or 0] = pod
+        newest[names.number_of(_annotations(pod).get(names.INDEX)) or 0] = pod
     members = [
-        _member(index, newest[index], stop, about, now) if index in newest else _absent(index, job, stop, failed)
+        _member(index, newest[index], stop, about, now) if index in newest else _absent(index, job, stop, failed, why)
         for index in range(count)
     ]
     return SeenWorkload(
-        name=_name_of(job, pods),
+        name=name,
         job_id=_label(source, names.JOB),
         attempt_id=attempt,
-        generation=_number(about.get(names.GENERATION)) or 0,
+        generation=names.number_of(about.get(names.GENERATION)) or 0,
         members=_blamed(tuple(members), newest) if gang else tuple(members),
         stopping=stop is not None,
     )
-
-
-def _name_of(job: Json | None, pods: list[Json]) -> str:
-    if job is not None:
-        return str(job["metadata"]["name"])
-    owners = pods[0]["metadata"].get("ownerReferences") or [{}]
-    return str(owners[0].get("name") or _label(pods[0], "job-name"))
 
 
 def _member(index: int, pod: Json, stop: datetime | None, about: Json, now: datetime) -> SeenMember:
@@ -90,8 +125,8 @@ def _member(index: int, pod: Json, stop: datetime | None, about: Json, now: date
         finished_at=finished,
         exit_code=None if signal else code,
         signal=signal,
-        reason=reason,
-        message=_message(pod, state),
+        reason=names.shown(reason),
+        message=names.shown(_message(pod, state)),
         uid=str(pod["metadata"].get("uid", "")),
     )
 
@@ -143,9 +178,9 @@ def _was_over(pod: Json, phase: Phase, stop: datetime | None, finished: datetime
     """Whether it had ended before anybody asked it to."""
     about = pod["metadata"]
     asked = stop or names.moment_of(about.get("deletionTimestamp"))
-    grace = timedelta(seconds=about.get("deletionGracePeriodSeconds") or 0) if stop is None else timedelta()
+    seconds = min(about.get("deletionGracePeriodSeconds") or 0, _LONGEST_GRACE_S) if stop is None else 0
     # The API cuts the end to a whole second: in the second of the question it counts as an answer to it.
-    return finished is not None and asked is not None and finished + _SECOND <= asked - grace
+    return finished is not None and asked is not None and finished + _SECOND <= asked - timedelta(seconds=seconds)
 
 
 def _blamed(members: tuple[SeenMember, ...], pods: Mapping[int, Json]) -> tuple[SeenMember, ...]:
@@ -164,7 +199,7 @@ def _because(member: SeenMember) -> SeenMember:
 
 
 def _absent(
-    index: int, job: Json | None, stop: datetime | None, failed: tuple[str, str, datetime | None]
+    index: int, job: Json | None, stop: datetime | None, failed: tuple[str, str, datetime | None], refused: str
 ) -> SeenMember:
     """A member without a pod: not made yet, or never to be."""
     if stop is not None:
@@ -173,7 +208,9 @@ def _absent(
     if reason:
         word = EndCause.GANG_FAILED if reason == "BackoffLimitExceeded" else reason
         return SeenMember(index, "", Phase.FAILED, finished_at=at, reason=word, message=message)
-    return SeenMember(index, "", Phase.PENDING if job is not None else Phase.UNKNOWN)
+    if job is None:
+        return SeenMember(index, "", Phase.UNKNOWN)
+    return SeenMember(index, "", Phase.PENDING, reason=POD_REFUSED if refused else "", message=names.shown(refused))
 
 
 def _failure(job: Json | None) -> tuple[str, str, datetime | None]:
@@ -181,7 +218,7 @@ def _failure(job: Json | None) -> tuple[str, str, datetime | None]:
     for condition in _status(job or {}).get("conditions") or []:
         if condition.get("type") == "Failed" and condition.get("status") == "True":
             at = names.moment_of(condition.get("lastTransitionTime"))
-            return str(condition.get("reason") or "Failed"), str(condition.get("message") or ""), at
+            return names.shown(condition.get("reason") or "Failed"), names.shown(condition.get("message") or ""), at
     return "", "", None
 
 
@@ -257,7 +294,3 @@ def _annotations(thing: Json) -> Json:
 
 def _label(thing: Json, key: str) -> str:
     return str(((thing.get("metadata") or {}).get("labels") or {}).get(key, ""))
-
-
-def _number(text: object) -> int | None:
-    return int(text) if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 10 else None

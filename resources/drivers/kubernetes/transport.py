@@ -14,17 +14,19 @@ from urllib.parse import urlsplit
 
 from urllib3 import HTTPSConnectionPool, Timeout
 from urllib3.connection import HTTPSConnection
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
 from urllib3.response import BaseHTTPResponse
 
 from resources.drivers.kubernetes.addresses import AddressRefused, allowed_address
 from resources.drivers.kubernetes.connection import Connection, Credential
 
+JSON = "application/json"
 CONNECT_S = 5.0
 MOST_BYTES = 64 << 20
 """The largest answer that is read: a page of 500 large nodes has a tenth of it."""
 _PIECE = 1 << 16
 _PORT = 443
+_MOST_ADDRESSES = 4
 
 
 class TransportError(Exception):
@@ -67,11 +69,18 @@ class Transport:
         self._pool.ConnectionCls = _connection_class(connection.networks)
 
     def call(
-        self, method: str, path: str, *, body: bytes | None = None, kind: str = "application/json", within_s: float
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | None = None,
+        kind: str = JSON,
+        accept: str = JSON,
+        within_s: float,
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers and body of the answer. Raises TransportError when it is not whole within the time."""
         until = time.monotonic() + within_s
-        headers = {"Accept": "application/json", "User-Agent": "armillary"}
+        headers = {"Accept": accept, "User-Agent": "armillary"}
         if body is not None:
             headers["Content-Type"] = kind
         if self._credential.token:
@@ -114,6 +123,9 @@ def _whole(answer: BaseHTTPResponse, until: float) -> bytes:
     """All of the body; the connection is given up when it is too slow or too much."""
     pieces, size = [], 0
     try:
+        announced = answer.headers.get("Content-Length", "")
+        if announced.isascii() and announced.isdecimal() and int(announced[:20]) > MOST_BYTES:
+            raise TransportError(f"the answer is larger than {MOST_BYTES >> 20} MiB")
         while piece := answer.read1(_PIECE):
             size += len(piece)
             pieces.append(piece)
@@ -139,10 +151,28 @@ def _connection_class(networks: tuple[IPv4Network | IPv6Network, ...]) -> type[H
             for address in addresses:
                 allowed_address(address, networks)
             try:
-                self._dns_host = addresses[0]
-                return super()._new_conn()
+                return self._first_of(addresses[:_MOST_ADDRESSES])
             finally:
                 self._dns_host = name
+
+        def _first_of(self, addresses: list[str]) -> socket.socket:
+            """A connection to the first that takes one; one that is down leaves the others their part of the time."""
+            whole = self.timeout
+            self.timeout = whole / len(addresses) if isinstance(whole, int | float) else CONNECT_S
+            try:
+                for count, address in enumerate(addresses, 1):
+                    self._dns_host = address
+                    try:
+                        sock = super()._new_conn()
+                    except (ConnectTimeoutError, NewConnectionError):
+                        if count == len(addresses):
+                            raise
+                        continue
+                    sock.settimeout(whole if isinstance(whole, int | float) else CONNECT_S)
+                    return sock
+                raise NewConnectionError(self, "the name has no address")
+            finally:
+                self.timeout = whole
 
         def getresponse(self) -> Any:
             limit = self.timeout

@@ -60,6 +60,9 @@ class LocalDriver:
         """This machine as one node."""
         return read_inventory(self._site)
 
+    def facts(self) -> None:
+        """Nothing beside its nodes."""
+
     def apply(self, workload: Workload) -> None:
         """Start every member, once."""
         refused = self._site.listens_beyond_loopback or not self._site.options.isolate

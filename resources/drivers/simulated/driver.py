@@ -64,6 +64,9 @@ class SimulatedDriver:
         kept = self._calls.part_of(state.faults, nodes, now)
         return Inventory(nodes=tuple(kept), at=from_ms(now), complete=not self._calls.is_partial(state.faults, now))
 
+    def facts(self) -> None:
+        """Nothing beside its nodes."""
+
     def apply(self, workload: Workload) -> None:
         """Settle what the workload will do, once."""
         check(self.fleet, workload)

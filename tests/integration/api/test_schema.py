@@ -24,6 +24,7 @@ from jobs.models import Job
 from portal.wsgi import application
 from tenants.models import Grant, Membership
 from tests import builders as make
+from tests import declared
 from tests.cast import Cast
 from tests.integration.api.conftest import As
 
@@ -108,6 +109,8 @@ def known(cast: Cast, templates: None, ended: Job, log: Path) -> dict[str, list[
         "/clusters": ["site"],
         "/classes": ["cpu", "memory"],
         "/pools": ["shared", "other"],
+        "/runtimes": [declared.make_runtime().key],
+        "/vendor-rows": [declared.make_vendor_row().pk],
         "/templates": ["run-operation", "make-data-set"],
         "project": [str(cast.alpha.pk)],
         "template": ["run-operation"],

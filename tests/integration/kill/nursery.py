@@ -136,8 +136,47 @@ def settle_late(order: dict[str, str]) -> list[str]:
     return settle(order)
 
 
+def ask_validation(order: dict[str, str]) -> str:
+    """From now on the node of this machine must pass a validation job: its stage."""
+    from jobs.models import TemplateVersion
+    from portal.lib.clock import utc_now
+    from resources.models import Node, Pool
+    from resources.services.restage_nodes import restage_nodes
+    from tenants.models import Project, User
+
+    version = TemplateVersion.objects.filter(template__slug="run-operation").latest("number")
+    for name, default in (("duration", "1s"), ("matrix_size", 32)):
+        version.spec["params"]["properties"][name]["default"] = default
+    TemplateVersion.objects.filter(pk=version.pk).update(spec=version.spec)
+    Pool.objects.update(
+        admission="validate",
+        validation_template="run-operation",
+        validation_project=Project.objects.get(slug="inspection"),
+        validation_by=User.objects.get(username="researcher"),
+    )
+    Node.objects.update(proof={}, trial={}, trial_job=None)
+    restage_nodes(nodes=[Node.objects.get().pk], now=utc_now())
+    return Node.objects.get().stage
+
+
+def validate(order: dict[str, str]) -> str:
+    """Tick until the node is in service again: the job that proves it."""
+    from jobs.selectors.validation import nodes_to_visit
+    from jobs.services.validate_node import validate_node
+    from portal.lib.clock import utc_now
+    from resources.models import Node
+
+    def in_service() -> bool:
+        for key in nodes_to_visit(utc_now()):
+            validate_node(node=Node.objects.get(pk=key), now=utc_now())
+        return Node.objects.get().stage == "schedulable"
+
+    _tick_until(in_service, tick_first=True)
+    return str(Node.objects.get().proof["job"])
+
+
 ACTS: dict[str, Callable[[dict[str, str]], Any]] = {
-    act.__name__: act for act in (submit, settle, run, lose_launcher, cancel, settle_late)
+    act.__name__: act for act in (submit, settle, run, lose_launcher, cancel, settle_late, ask_validation, validate)
 }
 
 

@@ -26,8 +26,9 @@ from portal.embedded.temporary import temporary_state
 from portal.lib.failpoints import FAILPOINTS
 from tests.integration.kill.witness import Witness
 
-# A simulated cluster is killed at its own points by the tests of its store and of its contract.
-POINTS = [point for point in FAILPOINTS if not point.startswith(("simulated.", "kubernetes."))]
+# A simulated cluster is killed at its own points by the tests of its store and of its contract; a validation at its own
+# by test_validation_kill.py.
+POINTS = [point for point in FAILPOINTS if not point.startswith(("simulated.", "kubernetes.", "jobs.validate."))]
 
 
 @dataclass

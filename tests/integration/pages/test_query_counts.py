@@ -15,6 +15,7 @@ from tenants.services.grant_pool import grant_pool
 from tenants.services.record_audit import record_audit
 from tenants.services.set_quota import set_quota
 from tests import builders as make
+from tests import declared
 from tests.builders import NOW, ago
 
 MOST = 30
@@ -47,6 +48,8 @@ PAGES = [
     ("member", "/usage/jobs/{job}"),
     ("platform_admin", "/nodes"),
     ("platform_admin", "/nodes/{node}"),
+    ("platform_admin", "/nodes/{node}/validate"),
+    ("member", "/validation"),
     ("platform_admin", "/clusters"),
     ("platform_admin", "/clusters/site"),
     ("platform_admin", "/clusters/new"),
@@ -59,6 +62,14 @@ PAGES = [
     ("platform_admin", "/classes/cpu"),
     ("member", "/classes"),
     ("member", "/runtimes"),
+    ("platform_admin", "/runtimes/tools-1"),
+    ("platform_admin", "/runtimes/new"),
+    ("platform_admin", "/runtimes/tools-1/edit"),
+    ("platform_admin", "/vendor-rows"),
+    ("platform_admin", "/nodes?view=map"),
+    ("platform_admin", "/pools/shared/rules"),
+    ("platform_admin", "/classes/cpu/facts/new"),
+    ("platform_admin", "/classes/cpu/equivalences/new"),
     ("member", "/data"),
     ("platform_admin", "/pools"),
     ("member", "/pools"),
@@ -99,6 +110,7 @@ def grow(cast, round_: int) -> str:
             ceiling=None,
             now=NOW,
         )
+    declare(cast, card, round_)
     key = ""
     for place in range(3):
         node = make.make_node(f"node-{round_}-{place}", cluster, pool, cards=2, card_class=card)
@@ -109,6 +121,14 @@ def grow(cast, round_: int) -> str:
         record_audit(actor=cast.member, verb="test.grown", target=project, after={"n": place}, now=NOW)
     record_usage(now=NOW)
     return key
+
+
+def declare(cast, card, round_: int) -> None:
+    """One of each thing that people declare."""
+    declared.make_runtime(f"tools-{round_}", classes=[card.key])
+    declared.make_fact(cast.cpu, subject=f"Framework {round_}")
+    declared.make_equivalence(cast.cpu, card)
+    declared.make_vendor_row(f"acme.example/xpu-{round_}")
 
 
 def _work(cast, project, node, lines) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
+from django.db import connection
 
 from portal.lib.errors import Conflict, Denied, Invalid
 from resources.attaching import ConnectionGiven, CredentialGiven
@@ -264,3 +265,15 @@ def test_a_credential_rotated_while_it_was_asked_keeps_no_answer_of_the_one_befo
 
     review_permissions(actor=None, cluster=cluster, ask=ask, now=NOW)
     assert ClusterCredential.objects.get(cluster=cluster, right="runner").reviewed_at is None
+
+
+def test_the_application_s_database_role_keeps_and_changes_credentials(cast):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL ROLE portal_app")
+    cluster = attach()
+    given = CredentialGiven(token=TOKEN)
+    rotate_credential(actor=None, cluster=cluster, right=Right.RUNNER, given=given, now=NOW, note="")
+    remove_credential(actor=None, cluster=cluster, right=Right.RUNNER, now=NOW, note="")
+    assert list(connection_of(cluster).credentials) == [Right.OBSERVER]
+    with connection.cursor() as cursor:
+        cursor.execute("RESET ROLE")

@@ -59,6 +59,7 @@ def pod(index: int = 0, phase: str = "Running", **status: Any) -> dict[str, Any]
             "name": f"j-a-{index}-x",
             "uid": f"uid-{index}",
             "creationTimestamp": at(0),
+            "ownerReferences": [{"kind": "Job", "name": "j-a", "controller": True}],
             "labels": {"armillary/job": "job", "armillary/attempt": "attempt"},
             "annotations": {
                 "batch.kubernetes.io/job-completion-index": str(index),

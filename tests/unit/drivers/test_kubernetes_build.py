@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from resources.drivers.base import MemberSpec, WorkloadRejected
+from resources.drivers.base import MemberSpec, Toleration, WorkloadRejected
 from resources.drivers.kubernetes.build import job_of
 from tests.unit.drivers.kubernetes_things import workload
 
@@ -18,6 +18,12 @@ ONE = (MemberSpec(0, "n1", 500, 64 << 20),)
 CASES: dict[str, dict[str, Any]] = {
     "training-on-two-nodes": {},
     "a-small-one": {"members": ONE, "time_limit_ms": None, "runtime_class": "", "environment": {}, "params": {}},
+    "by-the-rules-of-a-pool": {
+        "members": ONE,
+        "scheduler_name": "second-scheduler",
+        "tolerations": (Toleration("gpu", "NoSchedule", "yes"), Toleration("vendor.example/npu", "NoExecute")),
+        "image_user": True,
+    },
     "no-gang": {"gang": False, "task_type": "batch", "grace_ms": 1},
 }
 

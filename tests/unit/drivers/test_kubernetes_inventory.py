@@ -3,9 +3,10 @@
 from typing import Any
 
 from resources.drivers.base import WHOLE_DEVICE, SeenNode
-from resources.drivers.kubernetes.inventory import COUNTED, WITHDRAWN, Lists, inventory_of, requests_of, uses_of
+from resources.drivers.kubernetes.asked import pod_use, requests_of, uses_of
+from resources.drivers.kubernetes.connection import NAMESPACE
+from resources.drivers.kubernetes.inventory import COUNTED, WITHDRAWN, NodeReader
 from resources.normalize import load_catalogue
-from tests.unit.drivers.kubernetes_things import NOW
 
 GPU = "nvidia.com/gpu"
 
@@ -30,14 +31,15 @@ def node(
 def pod(node_name: str, cpu: str, *, ours: bool = False, phase: str = "Running", **resources: str) -> dict[str, Any]:
     asked = {"cpu": cpu, **{key.replace("gpu", GPU): value for key, value in resources.items()}}
     return {
-        "metadata": {"name": "p", "labels": {"armillary/attempt": "a"} if ours else {}},
+        "metadata": {"name": "p", "namespace": NAMESPACE, "labels": {"armillary/attempt": "a"} if ours else {}},
         "spec": {"nodeName": node_name, "containers": [{"resources": {"requests": asked}}]},
         "status": {"phase": phase},
     }
 
 
-def read(*nodes: dict[str, Any], pods: tuple[dict[str, Any], ...] = (), complete: bool = True) -> tuple[SeenNode, ...]:
-    return inventory_of(Lists(nodes, pods, complete=complete), load_catalogue(), NOW).nodes
+def read(*nodes: dict[str, Any], pods: tuple[dict[str, Any], ...] = ()) -> tuple[SeenNode, ...]:
+    reader = NodeReader(load_catalogue(), uses_of(map(pod_use, pods)))
+    return tuple(seen for one in nodes if (seen := reader.read(one)) is not None)
 
 
 def test_a_node_is_what_it_says() -> None:
@@ -55,7 +57,7 @@ def test_free_is_really_free_whoever_holds_the_rest() -> None:
     )  # fmt: skip
     (one,) = read(node(capacity={GPU: "8"}), pods=pods)
     assert one.foreign == {"cpu": 1_500, "memory": 1 << 30, "pods": 2, GPU: 2}
-    assert uses_of(pods)["n1"].ours == {"cpu": 2_000, "pods": 1, GPU: 4}
+    assert uses_of(map(pod_use, pods))["n1"].ours == {"cpu": 2_000, "pods": 1, GPU: 4}
 
 
 def test_a_pod_holds_its_containers_or_its_largest_step_whichever_is_more() -> None:
@@ -104,7 +106,7 @@ def test_nonsense_is_no_crash_and_no_amount() -> None:
     broken: list[dict[str, Any]] = [
         {"metadata": {"name": "x"}},
         {"metadata": {"name": "y"}, "status": {"capacity": "lots", "allocatable": None, "conditions": "ready"}},
-        {"metadata": {"name": "z"}, "spec": None, "status": None},
+        {"metadata": {"name": "z", "labels": "none"}, "spec": None, "status": None},
         {"metadata": None},
         {"metadata": {"name": 7}},
     ]
@@ -113,5 +115,70 @@ def test_nonsense_is_no_crash_and_no_amount() -> None:
     ]  # fmt: skip
 
 
-def test_a_list_that_may_be_partial_says_so() -> None:
-    assert not inventory_of(Lists((node(),), complete=False), load_catalogue(), NOW).complete
+def test_a_node_says_what_runs_on_it_and_everything_that_speaks_against_it() -> None:
+    plugin: dict[str, Any] = {
+        "metadata": {"ownerReferences": [{"kind": "DaemonSet"}]},
+        "spec": {
+            "nodeName": "n1",
+            "containers": [{"name": "main", "image": "registry:5000/nvidia/k8s-device-plugin:v0.17.1@sha256:ab"}],
+        },
+    }
+    somebody = plugin | {"metadata": {}}
+    taints = [{"key": "gpu", "value": "only", "effect": "NoSchedule"}, {"key": "soft", "effect": "PreferNoSchedule"}]
+    one = node(
+        spec={"unschedulable": True, "taints": taints},
+        capacity={GPU: "8", "nvidia.com/mig-1g.10gb": "0"},
+        usable={GPU: "7"},
+        labels={"nvidia.com/gpu.product": "NVIDIA-L40S", "nvidia.com/cuda.driver-version.full": "550.54.15"},
+    )
+    about = {"kernelVersion": "6.1.0", "containerRuntimeVersion": "containerd://1.7.27", "kubeletVersion": "v1.34.1"}
+    one["status"]["nodeInfo"] |= about
+    (seen,) = read(one, pods=(plugin, somebody))
+    assert (seen.kernel, seen.container_runtime, seen.kubelet) == ("6.1.0", "containerd://1.7.27", "v1.34.1")
+    assert [reason.name for reason in seen.reasons] == ["Cordoned", "Tainted"]
+    assert seen.taints == ("gpu=only:NoSchedule",)
+    assert {(s.vendor, s.part, s.version) for s in seen.software} == {
+        ("nvidia", "driver", "550.54.15"),
+        ("", "k8s-device-plugin", "v0.17.1"),
+    }
+    (group,) = seen.groups
+    assert (group.sharing, group.health, group.verified, group.unit) == ("exclusive", "degraded", True, "card")
+    assert [(r.name, dict(r.facts)) for r in group.reasons] == [("DevicesWithdrawn", {"count": 1})]
+    assert group.sources["model"] == "nvidia.com/gpu.product"
+
+
+def test_what_a_node_does_not_say_is_unknown() -> None:
+    (seen,) = read(node(capacity={"accelerators.example.org/tensorbox": "2"}))
+    assert (seen.kernel, seen.kubelet, seen.software, seen.topology, seen.network) == ("", "", (), (), ())
+    (group,) = seen.groups
+    assert (group.health, group.verified, group.physical_total) == ("unknown", False, None)
+
+
+def test_the_lists_of_ascends_plugin_are_asked_for_only_where_they_matter() -> None:
+    asked: list[str] = []
+
+    def lists() -> dict[str, Any]:
+        asked.append("lists")
+        return {}
+
+    reader = NodeReader(load_catalogue(), plugin_lists=lists)
+    reader.read(node(capacity={GPU: "8"}))
+    assert not asked
+    reader.read(node(capacity={"huawei.com/Ascend910": "8"}))
+    assert asked == ["lists"]
+
+
+def test_what_a_pod_asks_for_beyond_any_machine_stays_a_number_that_can_be_calculated_with() -> None:
+    """Bound without a scheduler it waits there with any amount; the scheduling pass has 64-bit integers."""
+    asked = {"memory": "7Ei", "cpu": "9000000000000000", GPU: str(2**63 - 1)}
+    bound = {"spec": {"nodeName": "n1", "containers": [{"resources": {"requests": asked}}]}}
+    held = uses_of([pod_use(bound)] * 3)["n1"].others
+    assert held["pods"] == 3 and held["memory"] >= 2**60
+    assert max(held["memory"], held["cpu"], held[GPU] * WHOLE_DEVICE) <= 2**62
+
+
+def test_pods_of_another_portal_or_copied_elsewhere_are_not_ours() -> None:
+    spec = {"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "1"}}}]}
+    about = {"name": "p", "namespace": "their-jobs", "labels": {"armillary/attempt": "a"}}
+    held = uses_of([pod_use({"metadata": about, "spec": spec}, namespace="our-jobs")])["n1"]
+    assert (held.ours, held.others) == ({}, {"pods": 1, "cpu": 1_000})

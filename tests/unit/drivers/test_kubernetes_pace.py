@@ -29,6 +29,14 @@ def test_a_burst_passes_and_the_rest_waits_its_turn(clock: Clock) -> None:
     assert [limit.wait_s() for _ in range(6)][:5] == [0.0] * 5
 
 
+def test_calls_that_are_refused_wear_nothing_out(clock: Clock) -> None:
+    limit = RateLimit(clock, per_second=10.0, burst=5.0)
+    for _ in range(1_000):
+        assert limit.wait_s(0.5) <= 0.6
+    clock.now += 0.2
+    assert limit.wait_s(0.5) <= 0.5, "one of those that asked may call again"
+
+
 def test_failures_in_a_row_open_it_for_longer_each_time(clock: Clock) -> None:
     breaker = Breaker(clock)
     for _ in range(FAILURES - 1):

@@ -1,11 +1,13 @@
 """What Jobs and pods of a Kubernetes cluster mean to the portal."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from resources.drivers.base import Phase, SeenMember
+from resources.drivers.kubernetes.names import JOB_NAME
 from resources.drivers.kubernetes.seen import workloads_of
 from tests.unit.drivers.kubernetes_things import NOW, at, ended, job, pod
 
@@ -108,7 +110,6 @@ def test_members_without_a_pod_wait_and_without_a_job_are_unknown() -> None:
     assert [m.phase for m in seen(members=2)] == [Phase.PENDING, Phase.PENDING]
     orphan = pod(0, "Succeeded", state=ended(0))
     orphan["metadata"]["annotations"]["armillary/members"] = "2"
-    orphan["metadata"]["ownerReferences"] = [{"name": "j-a"}]
     (one,) = workloads_of([], [orphan], NOW)
     assert (one.name, one.generation, [m.phase for m in one.members]) == ("j-a", 2, [Phase.SUCCEEDED, Phase.UNKNOWN])
 
@@ -123,3 +124,66 @@ def test_what_is_not_ours_is_not_seen() -> None:
     stranger = pod(0)
     stranger["metadata"]["labels"] = {"app": "web"}
     assert workloads_of([{"metadata": {"name": "x"}}], [stranger], NOW) == ()
+
+
+def test_a_copy_of_a_job_with_all_its_labels_is_another_workload() -> None:
+    copy, its_pod = job(), pod(0, "Failed", state=ended(1), about={"creationTimestamp": at(5)})
+    copy["metadata"]["name"] = "j-copy"
+    its_pod["metadata"]["ownerReferences"] = [{"kind": "Job", "name": "j-copy", "controller": True}]
+    ours, other = workloads_of([job(), copy], [pod(0), its_pod], NOW)
+    assert (ours.name, ours.members[0].phase) == ("j-a", Phase.RUNNING)
+    assert (other.name, other.members[0].phase) == ("j-copy", Phase.FAILED)
+
+
+@pytest.mark.parametrize(
+    "owners",
+    [[], [{"kind": "ReplicaSet", "name": "j-a", "controller": True}], [{"kind": "Job", "name": "j-a"}]],
+    ids=["nobody's", "of something else", "owned, not controlled"],
+)
+def test_a_pod_with_our_labels_that_the_job_does_not_control_is_no_member(owners: list[dict[str, Any]]) -> None:
+    stranger = pod(0, "Failed", state=ended(1), about={"creationTimestamp": at(5), "uid": "stranger"})
+    stranger["metadata"]["ownerReferences"] = owners
+    stranger["metadata"]["labels"][JOB_NAME] = "j-a"
+    (member,) = seen(pod(0), stranger)
+    assert (member.uid, member.phase) == ("uid-0", Phase.RUNNING)
+
+
+def test_pods_that_were_left_when_their_job_was_deleted_are_still_of_it() -> None:
+    left = pod(0)
+    left["metadata"]["labels"][JOB_NAME] = "j-a"
+    del left["metadata"]["ownerReferences"]
+    (one,) = workloads_of([], [left], NOW)
+    assert (one.name, one.members[0].phase) == ("j-a", Phase.RUNNING)
+
+
+ODD_NUMBERS = ("9" * 5_000, "999999999", "100001", "-1", "1e9", "٣", "", "{}", " 2")
+ODD_TIMES = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", "9" * 400, "2026-05-04", "null", "")
+
+
+@pytest.mark.parametrize("key", ["members", "generation", "applied-at", "stop-asked-at", "index"])
+@pytest.mark.parametrize("text", [*ODD_NUMBERS, *ODD_TIMES])
+def test_what_others_wrote_into_annotations_blinds_nobody(key: str, text: str) -> None:
+    odd_job, odd_pod = job(), pod(0, "Failed", state=ended(3), about=dict(TERMINATING))
+    name = "batch.kubernetes.io/job-completion-index" if key == "index" else f"armillary/{key}"
+    for one in (odd_job, odd_pod):
+        one["metadata"]["annotations"][name] = text
+    began = time.perf_counter()
+    for jobs in ([odd_job], []):
+        (seen_one,) = workloads_of(jobs, [odd_pod], NOW)
+        assert len(seen_one.members) <= 1 and seen_one.generation < 10**9
+    assert time.perf_counter() - began < 1
+
+
+@pytest.mark.parametrize("seconds", [0, 2**31, 10**11, 2**63 - 1])
+@pytest.mark.parametrize("finished", [at(9), "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", None])
+def test_no_grace_and_no_time_is_too_large_to_go_on_from(seconds: int, finished: str | None) -> None:
+    about = {**TERMINATING, "deletionGracePeriodSeconds": seconds}
+    (member,) = seen(pod(0, "Failed", state=ended(3, finishedAt=finished), about=about))
+    assert member.phase is Phase.FAILED and member.finished_at is not None
+
+
+def test_last_words_of_a_program_can_be_stored_whatever_bytes_they_were() -> None:
+    said = "ok\n\x00\x1b[31mé\ud800" + "x" * 100_000
+    (member,) = seen(pod(0, "Failed", state=ended(1, message=said)))
+    assert member.message.startswith("ok\n\ufffd\ufffd[31mé\ufffdx") and len(member.message) < 5_000
+    member.message.encode()
