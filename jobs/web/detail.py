@@ -51,7 +51,8 @@ def part(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     job = access.fetch(request.user, Job, key, "job.see", related=_RELATED)
     tab = tabs.name_of(request)
     if tab in ("overview", "log"):
-        found = {"job": job, "attempt": last_attempt(job), **tabs.aside_of(request, job)}
+        attempt = last_attempt(job)
+        found = {"job": job, "attempt": attempt, **tabs.aside_of(request, job, attempt)}
         return render(request, "jobs/overview_aside.html", found)
     return render(request, f"jobs/tab_{tab}.html", _status(job) | tabs.context_of(tab, request, job))
 

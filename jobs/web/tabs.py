@@ -45,14 +45,14 @@ def context_of(tab: str, request: HttpRequest, job: Job) -> Context:
     return {"tab": tab, "tab_template": template, "job": job, "attempt": attempt, **_TABS[tab](job, attempt, request)}
 
 
-def aside_of(request: HttpRequest, job: Job) -> Context:
+def aside_of(request: HttpRequest, job: Job, attempt: Attempt | None) -> Context:
     """What stands beside the log on the overview, and moves as the job does."""
     artifacts = list(artifacts_of(job)[:FILES_SHOWN])
     return {
         "pod_sets": job.alternatives[0]["pod_sets"] if job.alternatives else [],
         "params": params_of(job),
         "files": _with_users(request, artifacts),
-        "words": cluster_words(last_attempt(job)),
+        "words": cluster_words(attempt),
     }
 
 
@@ -73,7 +73,7 @@ def links(current: str) -> list[Link]:
 
 
 def _overview(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:
-    return {**aside_of(request, job), **_log(job, attempt, request)}
+    return {**aside_of(request, job, attempt), **_log(job, attempt, request)}
 
 
 def _log(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:

@@ -238,6 +238,10 @@ def _by_labels(draft: Draft) -> None:
     count = labels.number("count")
     if count is None:
         _without_count(draft, total)
+    elif total > count and labels.number("replicas") == 1 and not labels.text("strategy"):
+        # The labels say in so many words that nothing is shared: one of the two is wrong, and nobody says which.
+        draft.say("CountLabelDisagrees", labelled=count, advertised=total)
+        draft.conflict = True
     elif total > count:
         _share_by_label(draft, count)
     else:

@@ -43,6 +43,9 @@ SENTENCES: Final[dict[str, str]] = {
     # devices: amounts against each other
     "DevicesWithdrawn": gettext_noop("{count} of the devices were withdrawn from use."),
     "CardsNotAdvertised": gettext_noop("The labels say {cards} cards, but only {advertised} are advertised."),
+    "CountLabelDisagrees": gettext_noop(
+        "The labels say {labelled} cards that are not shared, but {advertised} are advertised; one of the two is wrong."
+    ),
     "NotAdvertising": gettext_noop("The cards are known, but the device plugin advertises none of them."),
     "LabelledNotAdvertised": gettext_noop("The labels name cards that no device plugin advertises."),
     "PciPresentNotAdvertised": gettext_noop(

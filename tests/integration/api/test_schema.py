@@ -73,7 +73,8 @@ def test_operations_have_names_one_can_read() -> None:
     names = [operation["operationId"] for _path, _method, operation in operations()]
     assert len(set(names)) == len(names)
     verbs = "list|read|create|delete|submit|preview|cancel|renew|download|copy|publish|retire|restore|verify|define"
-    verbs += "|change|register|set|grant|end|take|hold|mark|archive|give|make"
+    verbs += "|change|register|set|grant|end|take|hold|mark|archive|give|make|admit|validate"
+    verbs += "|declare|remove|withdraw|add"
     assert all(re.fullmatch(rf"({verbs})_[a-z_]+", name) for name in names)
 
 

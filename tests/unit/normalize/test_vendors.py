@@ -30,6 +30,13 @@ def test_single_strategy_slices_have_the_slices_memory_and_no_count_of_cards() -
     assert group.profile == "1g.5gb"
 
 
+def test_more_cards_than_the_labels_count_is_a_conflict_where_they_say_that_nothing_is_shared() -> None:
+    labels = {"nvidia.com/gpu.count": "4", "nvidia.com/gpu.replicas": "1", "nvidia.com/gpu.sharing-strategy": "none"}
+    group = group_of({"nvidia.com/gpu": "8"}, labels=labels)
+    assert told(group)[2:] == (None, 8, 8, "exclusive", "unknown")
+    assert names(group.reasons) == {"CountLabelDisagrees"}
+
+
 def test_slices_the_plugin_cannot_serve_are_no_healthy_ones() -> None:
     labels = A100_MIG | {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-INVALID", "nvidia.com/gpu.memory": "0"}
     group = group_of({"nvidia.com/gpu": "2"}, labels=labels)
