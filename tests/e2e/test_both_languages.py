@@ -35,7 +35,7 @@ NAMES = """
 """
 SAME_IN_BOTH = {
     *("CPU", "GPU", "NPU", "KiB", "MiB", "GiB", "TiB", "ms", "Mi", "Gi", "UTC", "SHA", "CSV", "API", "HTTP"),
-    *("TERM", "KILL", "tar", "Notebook", "wc", "sha256sum", "shell", "v1", "numpy", "NUMA"),
+    *("TERM", "KILL", "tar", "Notebook", "wc", "sha256sum", "shell", "v1", "numpy", "NUMA", "Pod"),
 }
 TEXTS = r"""() => {
     const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
