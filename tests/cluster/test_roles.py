@@ -10,7 +10,8 @@ from resources.drivers.kubernetes.api import Api, Refused
 from resources.drivers.kubernetes.connection import Connection, Credential, Right
 from resources.drivers.kubernetes.review import asker
 from resources.drivers.kubernetes.rights import ask_all, features_off, needs, too_much
-from tests.cluster.test_portal_on_kubernetes import NAMESPACE, apply_role
+from tests.cluster.roles import apply_role
+from tests.cluster.test_portal_on_kubernetes import NAMESPACE
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
@@ -18,7 +19,7 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 @pytest.fixture(scope="module")
 def as_roles(control_plane: ControlPlane, api: Plain) -> Api:
     """The API server, as each of the three roles."""
-    tokens = {right: Credential(token=apply_role(api, right)) for right in Right}
+    tokens = {right: Credential(token=apply_role(api, right, NAMESPACE)) for right in Right}
     return Api(connection(control_plane, tokens))
 
 
