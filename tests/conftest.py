@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.db.backends.postgresql.operations import DatabaseOperations
+from django.utils import translation
 
 # Browser tests leave an event loop in the thread that later tests of the same process use the database from.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -24,3 +25,9 @@ def _flush_past_the_audit_trigger() -> Iterator[None]:
     DatabaseOperations.execute_sql_flush = flush
     yield
     DatabaseOperations.execute_sql_flush = original
+
+
+@pytest.fixture(autouse=True)
+def _no_language_of_the_test_before() -> None:
+    """A page that was read in Chinese leaves its language in the thread."""
+    translation.deactivate()
