@@ -122,7 +122,6 @@ def _pod(workload: Workload) -> k8s.V1PodSpec:
         tolerations=[_toleration(one) for one in workload.tolerations] or None,
         automount_service_account_token=False,
         enable_service_links=False,
-        host_users=None,
         security_context=k8s.V1PodSecurityContext(
             run_as_non_root=True,
             run_as_user=None if workload.image_user else UID,

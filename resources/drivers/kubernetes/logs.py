@@ -10,7 +10,7 @@ from resources.drivers.kubernetes.api import Api, Refused
 from resources.drivers.kubernetes.connection import Right
 
 MOST = 32 << 20
-"""Bytes of a log that are read; what comes after is not shown until the end of the job is archived."""
+"""Bytes of a log that are read; what comes after is neither shown nor kept."""
 NODE_PAUSE_S = 30.0
 """How long a node that gave no log is not asked again: each question may take as long as a whole pass."""
 
