@@ -6,6 +6,12 @@ from collections.abc import Iterator
 import pytest
 from django.db.backends.postgresql.operations import DatabaseOperations
 from django.utils import translation
+from hypothesis import settings
+
+# Few examples while working; where CI is set, Hypothesis takes its own profile of the same on every run, and more.
+settings.register_profile("everyday", max_examples=25, deadline=None)
+if "CI" not in os.environ:
+    settings.load_profile("everyday")
 
 # Browser tests leave an event loop in the thread that later tests of the same process use the database from.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from resources.drivers.base import MemberSpec, SeenMember, SeenWorkload, Workload
@@ -27,11 +28,15 @@ STEADY = Latency(
 
 def small_fleet(**changes: Any) -> Fleet:
     """Nodes sim-a and sim-b with two cards each, sim-c with none; steady latencies, no end of its own."""
+    return replace(_read_once(), **{"latency": STEADY, "durations": {}, **changes})
+
+
+@cache
+def _read_once() -> Fleet:
     card = {"resource": GPU, "vendor": "NVIDIA", "kind": "GPU", "model": "card", "memory": "80Gi", "count": 2}
     size = {"cpu": "9", "memory": "34Gi"}
     nodes = [{"name": f"sim-{key}", **size, "devices": [card]} for key in "ab"]
-    fleet = read_fleet({"name": "small", "nodes": [*nodes, {"name": "sim-c", **size}]})
-    return replace(fleet, **{"latency": STEADY, "durations": {}, **changes})
+    return read_fleet({"name": "small", "nodes": [*nodes, {"name": "sim-c", **size}]})
 
 
 class SmallWorld:

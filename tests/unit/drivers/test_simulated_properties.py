@@ -245,7 +245,7 @@ class Witness:
 
 
 @given(courses)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3 * settings.default.max_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_seen_never_contradicts_itself(course: list[tuple[Any, Any, Any]]) -> None:
     witness = Witness(SmallWorld())
     for step in course:
@@ -253,7 +253,7 @@ def test_what_is_seen_never_contradicts_itself(course: list[tuple[Any, Any, Any]
 
 
 @given(courses, st.integers(0, 19))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples // 2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_on_disk_and_after_a_restart_all_is_as_in_memory(course: list[tuple[Any, Any, Any]], restart: int) -> None:
     with TemporaryDirectory() as folder:
         memory, disk = Witness(SmallWorld()), Witness(SmallWorld(SqliteStore(Path(folder))))
@@ -272,7 +272,7 @@ def _records(witness: Witness) -> dict[str, Any]:
 
 
 @given(courses)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_driver_that_never_looked_before_sees_the_same(course: list[tuple[Any, Any, Any]]) -> None:
     """What a driver remembers of its own answers is never older than the facts."""
     witness = Witness(SmallWorld())

@@ -22,13 +22,13 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("reason", Reason)
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_every_reason_speaks_with_facts_as_they_are_stored(reason, language):
-    facts = {name: SAMPLES[FACTS[name]] for name in reason.required_facts if name in FACTS} | {"resource": "device"}
-    with translation.override(language):
-        said = sentence(reason, facts, NOW)
-    assert said and "{" not in said and "–" not in said.replace(" – ", "")
+def test_every_reason_speaks_with_facts_as_they_are_stored(language):
+    for reason in Reason:
+        facts = {name: SAMPLES[FACTS[name]] for name in reason.required_facts if name in FACTS} | {"resource": "device"}
+        with translation.override(language):
+            said = sentence(reason, facts, NOW)
+        assert said and "{" not in said and "–" not in said.replace(" – ", ""), reason
 
 
 def test_nodes_out_of_service_are_counted_by_cause_in_words():

@@ -185,7 +185,7 @@ DOCUMENTS = [json.loads(path.read_text(encoding="utf-8")) for path in FILES]
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples, deadline=None)
 def test_any_part_of_any_node_may_be_garbage(data: st.DataObject) -> None:
     document = data.draw(st.sampled_from(DOCUMENTS))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -212,7 +212,7 @@ def test_any_part_of_any_node_may_be_garbage(data: st.DataObject) -> None:
         max_leaves=12,
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 def test_garbage_as_companions_changes_no_device(garbage: Any) -> None:
     node = a_node({"huawei.com/Ascend910": "8"})
     assert read_node(node, config_maps=garbage).devices == read_node(node).devices

@@ -3,8 +3,6 @@
 import itertools
 from typing import Any
 
-import pytest
-
 from portal.web.nav import BY_ROLE, MOST, SECTIONS, main_role, nav_for, tabs_for
 from tenants.role_words import ROLE_WORDS
 from tenants.roles import Role
@@ -46,9 +44,9 @@ def test_pages_of_a_stage_that_is_off_are_not_offered(settings: Any) -> None:
     assert urls == ["/home/", "/node_list/", "/audit_list/"]
 
 
-@pytest.mark.parametrize("roles", list(itertools.combinations(Role, 3)))
-def test_no_combination_of_roles_has_more_than_eight_entries(roles: tuple[Role, ...]) -> None:
-    assert len(nav_for(roles, "")) <= MOST
+def test_no_combination_of_roles_has_more_than_eight_entries() -> None:
+    for roles in itertools.combinations(Role, 3):
+        assert len(nav_for(roles, "")) <= MOST, roles
 
 
 def test_nobody_is_offered_nothing() -> None:
