@@ -51,13 +51,14 @@ class Fact(StrEnum):
 
 
 FACTS: dict[str, Fact] = {
-    **dict.fromkeys(("need", "free", "total", "max", "used", "nominal", "best", "alt_need", "idle"), Fact.AMOUNT),
+    **dict.fromkeys(("need", "free", "total", "max", "used", "nominal", "best", "alt_need"), Fact.AMOUNT),
+    **dict.fromkeys(("idle", "held"), Fact.AMOUNT),
     **dict.fromkeys(("nodes", "ready", "min", "match", "k", "down"), Fact.COUNT),
     **dict.fromkeys(("i", "pods", "running", "most", "code", "files", "p1", "p2", "count"), Fact.COUNT),
     **dict.fromkeys(("project", "pool", "cluster", "res", "role", "node", "cause", "detail", "image"), Fact.TEXT),
     **dict.fromkeys(("asked", "highest", "label", "class_key", "who", "note", "have_arch", "want_arch"), Fact.TEXT),
     **dict.fromkeys(("runtime", "level", "winner", "card", "support_id", "group", "owner"), Fact.TEXT),
-    **dict.fromkeys(("limit", "longest", "wait", "ran"), Fact.SPAN),
+    **dict.fromkeys(("limit", "longest", "wait", "ran", "gap"), Fact.SPAN),
     "t": Fact.INSTANT,
     "age": Fact.SINCE,
     "u": Fact.UNIT,
@@ -234,6 +235,16 @@ class Reason(StrEnum):
     BEHIND_OTHERS = "BehindOthers", "Q06", _W, _PLATFORM, \
         N_("Jobs ahead in the queue took what was free."), \
         "The job would have fitted when the pass began."
+    KEPT_FOR_EARLIER = "KeptForEarlier", "S05", _W, _PLATFORM, \
+        N_("{held} {u} {res} are held for an earlier job from {t}. Jobs shorter than {gap} can run before that."), \
+        "It would fit, but would delay the job that room is kept for."
+    NO_RUN_LIMIT = "NoRunLimit", "S06", _W, _USER, \
+        N_("{held} {u} {res} are held for an earlier job from {t}, and this job has no run-time limit. Set one of "
+           "{gap} or less to run before that."), \
+        "It would fit, but nothing says that it ends before the job that room is kept for."
+    KEPT_WITHOUT_TIME = "KeptWithoutTime", "", _W, _PLATFORM, \
+        N_("{held} {u} {res} are held for an earlier job; when it starts is not known yet."), \
+        "It would fit, but would delay the job that room is kept for, and nothing says when that one starts."
     NOT_EVALUATED = "NotEvaluated", "", _W, _PLATFORM, N_("Not looked at yet."), \
         "No cycle has run since the job was submitted or changed."
     # -- ended as wanted -------------------------------------------------------------------------------------

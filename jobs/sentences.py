@@ -117,7 +117,7 @@ def _cause_word(value: Any) -> str:
 
 
 def _unit_amount(facts: Mapping[str, Any]) -> int:
-    for name in ("need", "max", "nominal", "free"):
+    for name in ("need", "max", "nominal", "free", "held"):
         if isinstance(facts.get(name), int):
             return int(facts[name])
     return 0

@@ -1,10 +1,11 @@
 """The cycle: a snapshot and rules in, one decision for every waiting job out. Pure, and the same bytes every time.
 
 Jobs are looked at in total order (`order`). Each is admitted only with quota and a concrete list of hosts and devices
-in one step, all its replicas or none. One that cannot start is skipped and those behind it may pass: **nothing yet
-protects a large job from being passed for ever** (reservation and backfill come with the depth of the scheduler).
+in one step, all its replicas or none. For the first of a pool that cannot start, room is kept (`reserve`); those behind
+it may pass where they leave that room alone, or are surely gone in time (backfill).
 
-Free capacity and unused quota only shrink during a pass, so that a shape which failed once need not be tried again.
+Free capacity and unused quota only shrink during a pass, and kept room only grows, so that a shape which failed once
+need not be tried again.
 Explanations are made at the end, so that their numbers are those the pass leaves behind.
 """
 
@@ -24,23 +25,27 @@ from jobs.scheduler.decision import (
     Notice,
     Option,
     Placement,
+    Reserved,
     Stats,
     Wait,
     Why,
 )
 from jobs.scheduler.explain import Placements
 from jobs.scheduler.fit import Fits
-from jobs.scheduler.forecast import Ledger, Window, forecast
+from jobs.scheduler.forecast import Window, forecast
 from jobs.scheduler.grants import Grants
 from jobs.scheduler.holders import Holders
-from jobs.scheduler.order import in_order
+from jobs.scheduler.kept import KEPT, kept_block
+from jobs.scheduler.ledger import Ledger, holdings_of
+from jobs.scheduler.order import Turns
 from jobs.scheduler.quota import QuotaBook
+from jobs.scheduler.reserve import Reservation, Reserving
 from jobs.scheduler.rules import Rules
 from jobs.scheduler.shape import Shape, Shapes, Way
+from jobs.scheduler.share import Shares
 from jobs.scheduler.snapshot import Hold, Holding, Snapshot, WaitingJob
 from jobs.scheduler.uncollected import uncollected
 from jobs.scheduler.world import World
-from jobs.states import AllocationState
 
 
 def cycle(snapshot: Snapshot, rules: Rules) -> CycleResult:
@@ -85,7 +90,12 @@ class _Pass:
         self._fits = Fits(self._world, stale)
         self._book = QuotaBook(snapshot, self._words)
         self._grants = Grants(snapshot, self._book, self._words)
+        self._now = Ledger(self._fits, self._book, self._grants)
         self._shapes = Shapes(snapshot, self._words, self._world, self._book, self._grants)
+        jobs = ((job, self._shapes.of(job)) for job in snapshot.waiting)
+        self._turns = Turns(jobs, Shares(snapshot, self._book, self._world), snapshot.at_ms, rules)
+        self._reserving = Reserving(snapshot.at_ms)
+        self._kept: dict[str, Reservation] = {}
         self._holds = _inherited_holds(snapshot, self._book)
         self._queues: dict[str, int] = {}
         self._taken: list[Holding] = []
@@ -95,10 +105,9 @@ class _Pass:
 
     def decide(self) -> list[_Verdict]:
         """Go through the queue once and give out what is free."""
-        return [self._decide(job) for job in in_order(self._snapshot.waiting, self._rules.order)]
+        return [self._decide(job, shape) for job, shape in self._turns]
 
-    def _decide(self, job: WaitingJob) -> _Verdict:
-        shape = self._shapes.of(job)
+    def _decide(self, job: WaitingJob, shape: Shape) -> _Verdict:
         if shape.is_never:
             return _Verdict(job, shape)
         held = self._held(job)
@@ -108,6 +117,8 @@ class _Pass:
         if admit is not None:
             return _Verdict(job, shape, admit)
         shape.blocked = True
+        if self._rules.reserve and job.max_wait_ms != 0:
+            self._reserve(job, shape)
         queue = shape.open_ways[0].pool.key
         position = self._queues[queue] = self._queues.get(queue, 0) + 1
         return _Verdict(job, shape, queue=queue, position=position)
@@ -123,40 +134,38 @@ class _Pass:
 
     def _admit(self, job: WaitingJob, shape: Shape) -> Admit | None:
         for way in shape.open_ways:
-            if self._within_quota(shape, way):
-                for site in self._world.sites[way.pool.key]:
-                    placements = self._fits.place(site, shape.scope, way.demand)
-                    if placements is not None:
-                        return self._enter(job, way, site.cluster, placements)
+            pool = way.pool.key
+            kept = self._kept.get(pool)
+            free = kept is None or kept.is_over_before(job.time_limit_ms, self._snapshot.at_ms)
+            beside = None if kept is None or free else kept.then
+            placed = self._now.place(shape.tenant, pool, shape.scope, way.demand, beside)
+            if placed is not None:
+                return self._enter(job, way, *placed, beside)
         return None
 
-    def _within_quota(self, shape: Shape, way: Way) -> bool:
-        pool = way.pool.key
-        allowed = self._grants.too_many(shape.tenant, pool) is None
-        return allowed and self._book.allows(shape.tenant, pool, way.demand.total)
+    def _reserve(self, job: WaitingJob, shape: Shape) -> None:
+        """Keep room for a job that has to wait, in one pool where none is kept yet."""
+        if any(way.pool.key not in self._kept for way in shape.open_ways):
+            holdings = (*self._snapshot.holdings, *self._taken)
+            reservation = self._reserving.for_job(self._now, holdings, job, shape, self._kept)
+            if reservation is not None:
+                self._kept[reservation.way.pool.key] = reservation
 
     def _over_quota(self, shape: Shape, way: Way) -> Block | None:
         too_many = self._grants.too_many(shape.tenant, way.pool.key)
         return too_many or self._book.check(shape.tenant, way.pool.key, way.demand.total)
 
-    def _enter(self, job: WaitingJob, way: Way, cluster: str, placements: tuple[Placement, ...]) -> Admit:
+    def _enter(
+        self, job: WaitingJob, way: Way, cluster: str, placements: tuple[Placement, ...], beside: Ledger | None
+    ) -> Admit:
         pool = way.pool.key
-        self._book.charge(job.tenant, pool, way.demand.total)
         ends = None if job.time_limit_ms is None else self._snapshot.at_ms + job.time_limit_ms
-        for index, placement in enumerate(placements):
-            holding = Holding(
-                allocation=f"{job.key}/{index}",
-                job=job.key,
-                tenant=job.tenant,
-                pool=pool,
-                host=placement.host,
-                state=AllocationState.RESERVED,
-                lines=placement.lines,
-                devices=placement.devices,
-                ends_ms=ends,
-            )
-            self._grants.count(holding)
-            self._taken.append(holding)
+        taken = holdings_of(job, pool, placements, ends)
+        for ledger in (self._now, beside):
+            if ledger is not None:
+                ledger.count(taken)
+        self._taken += taken
+        self._turns.charged(job.tenant, pool)
         price = way.price_micro_per_hour
         return Admit(job.key, job.attempt, pool, cluster, way.alternative, placements, price)
 
@@ -200,7 +209,7 @@ class _Pass:
             return Wait(job.key, job.attempt, why, None, None, None, price)
         total = self._queues[verdict.queue]
         estimate = _estimate(windows.get(shape), verdict.position)
-        return Wait(job.key, job.attempt, why, verdict.position, total, estimate, price)
+        return Wait(job.key, job.attempt, why, verdict.position, total, estimate, price, self._reserved(job))
 
     def _why(self, shape: Shape, holders: Holders) -> Why:
         """The reason of the first way that may start; failing that of the first held one; else of the first."""
@@ -210,25 +219,33 @@ class _Pass:
         way, block = min(blocks, key=lambda pair: _permanence(pair[0]))
         options = tuple(Option(w.pool.key, w.alternative, b.reason, b.facts) for w, b in blocks)
         held_by = holders.of(way.pool.key, block) if way.block is None else ()
-        return Why(block.reason, block.facts, way.pool.key, way.alternative, options, held_by)
+        kept_for = self._kept[way.pool.key].job if block.reason in KEPT else ""
+        return Why(block.reason, block.facts, way.pool.key, way.alternative, options, held_by, kept_for)
 
     def _block(self, shape: Shape, way: Way) -> Block:
+        kept = self._kept.get(way.pool.key)
+        if kept is not None and self._now.could_start(shape.tenant, way.pool.key, shape.scope, way.demand):
+            return kept_block(kept, self._words, shape.time_limit_ms, self._snapshot.at_ms)
         over = self._over_quota(shape, way)
         return over or self._placements.why_not(way.demand, way.pool, shape.scope)
+
+    def _reserved(self, job: WaitingJob) -> Reserved | None:
+        kept = next((kept for kept in self._kept.values() if kept.job == job.key), None)
+        if kept is None:
+            return None
+        hosts = tuple(sorted({placement.host for placement in kept.placements}))
+        return Reserved(kept.way.pool.key, kept.cluster, hosts, kept.at_ms)
 
     def _windows(self, blocked: list[Shape]) -> dict[Shape, Window]:
         if not self._rules.forecast_steps:
             return {}
-        ledger = Ledger(self._world, self._book, self._grants)
         holdings = (*self._snapshot.holdings, *self._taken)
         steps = self._rules.forecast_steps
-        return forecast(ledger, holdings, blocked, self._could_start, self._snapshot.at_ms, steps)
+        return forecast(self._now, holdings, blocked, self._could_start, self._snapshot.at_ms, steps)
 
     def _could_start(self, shape: Shape) -> bool:
         return any(
-            self._within_quota(shape, way)
-            and any(self._fits.fits(site, shape.scope, way.demand) for site in self._world.sites[way.pool.key])
-            for way in shape.open_ways
+            self._now.could_start(shape.tenant, way.pool.key, shape.scope, way.demand) for way in shape.open_ways
         )
 
 

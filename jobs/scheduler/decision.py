@@ -67,6 +67,7 @@ class Why:
     """Why a job does not start. Jobs of one shape share one Why; amounts in `facts` are base units.
 
     `pool` and `alternative` are "" where the reason is about neither. `options`: all ways to run, best first.
+    `kept_for`: the job that room is kept for, where that is the reason.
     """
 
     reason: Reason
@@ -75,6 +76,7 @@ class Why:
     alternative: str = ""
     options: tuple[Option, ...] = ()
     holders: tuple[Holder, ...] = ()
+    kept_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,16 @@ class Admit:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserved:
+    """Hosts kept for a waiting job from `at_ms` on; None where nothing that runs there says when it ends."""
+
+    pool: str
+    cluster: str
+    hosts: tuple[str, ...]
+    at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Not now. `position` of `total` is the place in the pool's queue, 1 first; None for a held job."""
 
@@ -102,6 +114,7 @@ class Wait:
     total: int | None
     estimate: Estimate | None
     price_micro_per_hour: int | None
+    reserved: Reserved | None = None
     verdict: Verdict = field(default=Verdict.WAIT, init=False)
 
 

@@ -13,7 +13,8 @@ from jobs.scheduler.snapshot import DeviceShare, Line
 from jobs.scheduler.world import NO_BOUND, Ints, Site, World
 
 Labels = tuple[tuple[str, str], ...]
-Taken = list[tuple[int, int, int, tuple[DeviceShare, ...]]]  # part, replica, host row, devices
+Shares = tuple[DeviceShare, ...]
+Taken = list[tuple[int, int, int, Shares, Shares]]  # part, replica, host row, devices here and in the world beside
 
 
 class Scope(NamedTuple):
@@ -46,6 +47,12 @@ class Fits:
         self.stale = stale
         self._rooms: dict[tuple[int, Scope, tuple[Line, ...]], _Room] = {}
         self._masks: dict[tuple[int, Scope], Ints] = {}
+
+    def fork(self) -> Fits:
+        """Answers for an independent world that begins as this one is."""
+        twin = Fits(self.world.copy(), self.stale)
+        twin._masks = self._masks  # hosts do not change, only what is free of them
+        return twin
 
     def room(self, site: Site, scope: Scope, lines: tuple[Line, ...]) -> Ints:
         """How many replicas of `lines` each host of the site could take now; read only."""
@@ -97,41 +104,51 @@ class Fits:
             self._give_back(demand, taken)
         return taken is not None
 
-    def place(self, site: Site, scope: Scope, demand: Demand) -> tuple[Placement, ...] | None:
-        """Take room for all replicas in the world; None, and nothing taken, when they do not all fit."""
+    def place(
+        self, site: Site, scope: Scope, demand: Demand, beside: Fits | None = None
+    ) -> tuple[Placement, ...] | None:
+        """Take room for all replicas in the world; None, and nothing taken, when they do not all fit.
+
+        `beside`: a second world of the same hosts, in which each replica takes the same room on the same host.
+        """
         if any(self.ready(site, scope, part) < part.replicas for part in demand.parts):
             return None
-        taken = self._take_all(site, scope, demand)
+        taken = self._take_all(site, scope, demand, beside)
         if taken is None:
             return None
         hosts = self.world.hosts
         return tuple(
             Placement(demand.parts[part].name, replica, hosts[row].key, demand.parts[part].lines, shares)
-            for part, replica, row, shares in sorted(taken)
+            for part, replica, row, shares, _ in sorted(taken)
         )
 
-    def _take_all(self, site: Site, scope: Scope, demand: Demand) -> Taken | None:
+    def _take_all(self, site: Site, scope: Scope, demand: Demand, beside: Fits | None = None) -> Taken | None:
         for order in demand.orders:
             taken: Taken = []
-            if all(self._take_part(site, scope, demand.parts[part], part, taken) for part in order):
+            if all(self._take_part(site, scope, demand.parts[part], part, taken, beside) for part in order):
                 return taken
-            self._give_back(demand, taken)
+            self._give_back(demand, taken, beside)
         return None
 
-    def _take_part(self, site: Site, scope: Scope, part: Part, index: int, taken: Taken) -> bool:
+    def _take_part(self, site: Site, scope: Scope, part: Part, index: int, taken: Taken, beside: Fits | None) -> bool:
         room = self.room(site, scope, part.lines)
+        if beside is not None:
+            room = np.minimum(room, beside.room(site, scope, part.lines))
         chosen = choose_hosts(room, self.world.tight[site.rows], part.replicas)
         replica = 0
         for local, count in chosen:
             row = site.start + local
             for _ in range(count):
-                taken.append((index, replica, row, self.world.take(row, part.lines)))
+                there = beside.world.take(row, part.lines) if beside is not None else ()
+                taken.append((index, replica, row, self.world.take(row, part.lines), there))
                 replica += 1
         return replica == part.replicas
 
-    def _give_back(self, demand: Demand, taken: Taken) -> None:
-        for part, _, row, shares in reversed(taken):
+    def _give_back(self, demand: Demand, taken: Taken, beside: Fits | None = None) -> None:
+        for part, _, row, shares, there in reversed(taken):
             self.world.give(row, demand.parts[part].lines, shares)
+            if beside is not None:
+                beside.world.give(row, demand.parts[part].lines, there)
 
 
 def choose_hosts(room: Ints, tight: Ints, count: int) -> list[tuple[int, int]]:

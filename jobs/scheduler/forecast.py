@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from jobs.scheduler.grants import Grants
-from jobs.scheduler.quota import QuotaBook
+from jobs.scheduler.ledger import Ledger
 from jobs.scheduler.snapshot import Holding
-from jobs.scheduler.world import World
-from jobs.states import HOLDS_QUOTA, AllocationState
+from jobs.states import AllocationState
 
 T = TypeVar("T")
 
@@ -20,22 +18,6 @@ class Window(NamedTuple):
 
     earliest_ms: int
     surely_ms: int
-
-
-class Ledger(NamedTuple):
-    """The three books in which a holding is entered, and which the forecast empties step by step."""
-
-    world: World
-    book: QuotaBook
-    grants: Grants
-
-    def release(self, holdings: list[Holding]) -> None:
-        """Strike holdings out of all books."""
-        self.world.enter(holdings, 1)
-        for holding in holdings:
-            if holding.state in HOLDS_QUOTA:
-                self.book.charge(holding.tenant, holding.pool, holding.lines, -1)
-            self.grants.count(holding, -1)
 
 
 def forecast(
@@ -66,7 +48,7 @@ def forecast(
 
 def _steps(holdings: Iterable[Holding], at_ms: int, steps: int) -> Iterator[tuple[Window, list[Holding]]]:
     ends = sorted(
-        ((end, holding) for holding in holdings if (end := _end(holding, at_ms)) is not None),
+        ((end, holding) for holding in holdings if (end := end_of(holding, at_ms)) is not None),
         key=lambda pair: (pair[0], pair[1].allocation, pair[1].host),
     )
     instants = [(at, [h for _, h in group]) for at, group in groupby(ends, key=lambda pair: pair[0])]
@@ -76,7 +58,8 @@ def _steps(holdings: Iterable[Holding], at_ms: int, steps: int) -> Iterator[tupl
         yield Window(chunk[0][0], chunk[-1][0]), [holding for _, group in chunk for holding in group]
 
 
-def _end(holding: Holding, at_ms: int) -> int | None:
+def end_of(holding: Holding, at_ms: int) -> int | None:
+    """When a holding is surely gone, never before now; None where nothing says so."""
     if holding.state is AllocationState.RELEASING:
         return at_ms
     if holding.state is AllocationState.LEAKED or holding.ends_ms is None:

@@ -28,6 +28,14 @@ class Grants:
         for holding in snapshot.holdings:
             self.count(holding)
 
+    def fork(self, book: QuotaBook) -> Grants:
+        """An independent count that begins as this one is, beside another book of the same tenants."""
+        twin = Grants.__new__(Grants)
+        twin.__dict__.update(self.__dict__)
+        twin._book = book
+        twin._jobs = defaultdict(Counter, {key: jobs.copy() for key, jobs in self._jobs.items()})
+        return twin
+
     def count(self, holding: Holding, sign: int = 1) -> None:
         """Count a job as present while any of its holdings is, for its tenant and all above (-1: no longer)."""
         if holding.state not in HOLDS_QUOTA:

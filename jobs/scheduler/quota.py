@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import NamedTuple
 
 from jobs.reasons import Reason
@@ -90,6 +91,15 @@ class QuotaBook:
         if not unused:
             self._count_holdings(snapshot)
 
+    def fork(self) -> QuotaBook:
+        """An independent book that begins as this one is."""
+        twin = QuotaBook.__new__(QuotaBook)
+        twin.__dict__.update(self.__dict__)
+        twin._nodes = {key: copy(node) for key, node in self._nodes.items()}
+        twin._groups = {key: copy(group) for key, group in self._groups.items()}
+        twin._chains = {}  # they point to nodes
+        return twin
+
     def path(self, tenant: str) -> tuple[str, ...]:
         """The tenant and all above it, the root last; of an unknown tenant itself alone."""
         return self._paths.get(tenant, (tenant,))
@@ -97,6 +107,12 @@ class QuotaBook:
     def name(self, tenant: str) -> str:
         """What people call the tenant."""
         return self._names.get(tenant, tenant)
+
+    def held(self, tenant: str, pool: str, axis: Axis) -> tuple[int, int | None, int | None]:
+        """What the tenant's subtree holds of one axis, and its guarantee and nominal quota where it has a rule."""
+        cell = self._cells.get((tenant, pool, axis))
+        used = self._node(tenant, pool, axis).used
+        return (used, None, None) if cell is None else (used, cell.guarantee, cell.nominal)
 
     def charge(self, tenant: str, pool: str, lines: Iterable[Line], sign: int = 1) -> None:
         """Count these lines as held by the tenant (-1: as given back)."""

@@ -38,6 +38,7 @@ class Shape:
     open_ways: tuple[Way, ...]  # those that only wait for room, quota or their turn
     nothing: Block | None  # why there is no way at all
     is_never: bool  # no way could start, however empty the pools were
+    time_limit_ms: int | None
     blocked: bool = field(default=False)
 
 
@@ -82,7 +83,7 @@ class Shapes:
         nothing = None if ways else self._no_way(job)
         blocks = [way.block for way in ways] or [nothing]
         is_never = all(block is not None and block.reason.kind is Kind.NEVER for block in blocks)
-        return Shape(job.tenant, scope, ways, open_ways, nothing, is_never)
+        return Shape(job.tenant, scope, ways, open_ways, nothing, is_never, job.time_limit_ms)
 
     def _no_way(self, job: WaitingJob) -> Block:
         if not job.alternatives:

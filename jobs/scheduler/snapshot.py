@@ -262,6 +262,15 @@ class Holding:
     ends_ms: int | None = None  # start + time limit; None when nothing bounds it
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a project used of a pool before now, weighed less the longer ago it was. Only sizes are compared."""
+
+    tenant: str
+    pool: str
+    amount: int
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """All facts of one cycle."""
@@ -277,6 +286,7 @@ class Snapshot:
     grants: tuple[Grant, ...] = ()
     waiting: tuple[WaitingJob, ...] = ()
     holdings: tuple[Holding, ...] = ()
+    spent: tuple[Spent, ...] = ()
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -328,4 +338,5 @@ _IDENTITY: dict[str, Callable[[Any], Any]] = {
     "grants": attrgetter("key"),
     "waiting": attrgetter("key"),
     "holdings": attrgetter("allocation", "host"),
+    "spent": attrgetter("tenant", "pool"),
 }

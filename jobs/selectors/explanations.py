@@ -7,7 +7,9 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from jobs.scheduler.decision import Expire, Never, Wait
 
-_VOLATILE = frozenset({"queue_position", "queue_total", "estimate", "holders", "position", "waiting"})
+_VOLATILE = frozenset(
+    {"queue_position", "queue_total", "estimate", "holders", "position", "waiting", "gap", "reserved"}
+)
 
 
 def facts_of(decision: Wait | Never | Expire) -> dict[str, Any]:
@@ -16,6 +18,8 @@ def facts_of(decision: Wait | Never | Expire) -> dict[str, Any]:
     facts: dict[str, Any] = {**why.facts, "verdict": decision.verdict}
     if why.pool:
         facts["pool_key"] = why.pool
+    if why.kept_for:
+        facts["kept_for"] = why.kept_for
     if isinstance(decision, Wait):
         facts |= {"queue_position": decision.position, "queue_total": decision.total}
         if decision.estimate:
@@ -24,6 +28,8 @@ def facts_of(decision: Wait | Never | Expire) -> dict[str, Any]:
                 "latest_ms": decision.estimate.latest_ms,
                 "basis": decision.estimate.basis,
             }
+        if decision.reserved:
+            facts["reserved"] = {"hosts": decision.reserved.hosts, "at_ms": decision.reserved.at_ms}
     plain: dict[str, Any] = json.loads(json.dumps(facts, cls=DjangoJSONEncoder))
     return plain
 

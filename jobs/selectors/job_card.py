@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from jobs.models import Attempt, Job
 from jobs.reasons import BY_VALUE, Kind, Reason, Side
@@ -51,7 +52,7 @@ def card_of(job: Job, attempt: Attempt | None, now: datetime) -> Card | None:
             say=say,
             more=estimate_text(job.facts, now),
             dials=dials_of(job.facts),
-            facts=_place(job.facts),
+            facts=[*_place(job.facts), *_kept(job.facts, now)],
         )
     if job.state == JobState.FAILED:
         return Card(
@@ -88,6 +89,19 @@ def _place(facts: Mapping[str, Any]) -> list[Fact]:
     if not isinstance(position, int):
         return []
     return [Fact(_("Position"), _("{position} of {total}").format(position=position, total=total))]
+
+
+def _kept(facts: Mapping[str, Any], now: datetime) -> list[Fact]:
+    """What is kept for the job, for the one job of its pool that has it."""
+    kept = facts.get("reserved")
+    if not isinstance(kept, Mapping):
+        return []
+    count = len(kept["hosts"])
+    nodes = ngettext("{n} node", "{n} nodes", count).format(n=units.number(count))
+    if kept["at_ms"] is None:
+        return [Fact(_("Kept for this job"), nodes)]
+    at = units.near_time_text(from_ms(int(kept["at_ms"])), timezone.get_current_timezone(), now)
+    return [Fact(_("Kept for this job"), _("{nodes} from {t}").format(nodes=nodes, t=at))]
 
 
 def estimate_text(facts: Mapping[str, Any], now: datetime) -> str:

@@ -22,8 +22,8 @@ from django.db.models import (
     When,
     Window,
 )
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import RowNumber
+from django.db.models.fields.json import KT, KeyTextTransform
+from django.db.models.functions import Cast, RowNumber
 
 from jobs.models import AllocationLine, Job
 from jobs.scheduler.snapshot import PriorityClass
@@ -81,9 +81,22 @@ class Queues:
 
 
 def waiting_jobs(user: Actor, wanted: QueueFilter) -> QuerySet[Job]:
-    """Visible jobs that wait, first in the queue first. The order is `scheduler.order`'s, in the database's words."""
+    """Visible jobs that wait: by class, then by the place the last pass gave them in their pool's queue.
+
+    Those without a place, not looked at yet or held, come after by priority and age.
+    """
     rows = _narrowed(jobs_visible_to(user).filter(state__in=_WAITING), wanted)
-    return rows.annotate(rank=_RANK).order_by("rank", "-priority", "submitted_at", "id")
+    place = Cast(KT("facts__queue_position"), IntegerField())
+    return rows.annotate(rank=_RANK, place=place).order_by(
+        "rank", F("place").asc(nulls_last=True), "-priority", "submitted_at", "id"
+    )
+
+
+def kept_for_of(user: Actor, jobs: Iterable[Job]) -> Mapping[uuid.UUID, Job | None]:
+    """For each job that is stopped by room kept for another: that other one, None where the reader may not see it."""
+    keys = {job.pk: str(kept) for job in jobs if (kept := job.facts.get("kept_for"))}
+    visible = {str(job.pk): job for job in jobs_visible_to(user).filter(pk__in=keys.values())} if keys else {}
+    return {key: visible.get(kept) for key, kept in keys.items()}
 
 
 def queues(user: Actor, wanted: QueueFilter) -> Queues:

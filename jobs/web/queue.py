@@ -15,7 +15,16 @@ from jobs.models import Job
 from jobs.reason_words import reason_word
 from jobs.selectors.job_card import dials_of, estimate_text
 from jobs.selectors.pulse import last_cycle
-from jobs.selectors.queue import Holder, QueueFilter, Queues, axis_of, holders_of, queues, waiting_jobs
+from jobs.selectors.queue import (
+    Holder,
+    QueueFilter,
+    Queues,
+    axis_of,
+    holders_of,
+    kept_for_of,
+    queues,
+    waiting_jobs,
+)
 from jobs.sentences import UNIT_OF_RESOURCE, sentence
 from portal.lib import units
 from portal.lib.clock import from_ms, utc_now
@@ -44,6 +53,7 @@ class Row:
     estimate: str
     dials: list[Fact] = field(default_factory=list)
     holders: list[tuple[Holder, str]] = field(default_factory=list)
+    kept_for: Job | None = None
 
 
 @require_GET
@@ -70,7 +80,7 @@ def queue_page(request: HttpRequest) -> HttpResponseBase:
 
 
 def _rows(request: HttpRequest, jobs: list[Job]) -> list[Row]:
-    now, holders = utc_now(), holders_of(request.user, jobs)
+    now, holders, kept = utc_now(), holders_of(request.user, jobs), kept_for_of(request.user, jobs)
     return [
         Row(
             job=job,
@@ -82,6 +92,7 @@ def _rows(request: HttpRequest, jobs: list[Job]) -> list[Row]:
             estimate=estimate_text(job.facts, now),
             dials=dials_of(job.facts),
             holders=[(holder, _held(holder, job)) for holder in holders.get(job.pk, [])],
+            kept_for=kept.get(job.pk),
         )
         for job in jobs
     ]

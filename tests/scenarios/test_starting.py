@@ -4,8 +4,12 @@ import pytest
 
 from jobs.reasons import Reason
 from jobs.scheduler.decision import Wait
+from jobs.scheduler.rules import Rules
 from jobs.scheduler.snapshot import WHOLE_DEVICE, Alternative, DeviceShare, Line, PodSet, PriorityClass
-from tests.scenarios.given import CARDS, HOUR, Given, a_lab, alternative, applied, lines
+from tests.scenarios.given import CARDS, HOUR, NOON, Given, a_lab, alternative, applied, lines
+
+PASSING = Rules(reserve=False)
+"""Nothing is kept for whom cannot start, where that is not what a scenario is about."""
 
 
 class TestOrder:
@@ -22,12 +26,13 @@ class TestOrder:
 
     def test_within_a_class_priority_goes_before_time_and_time_before_key(self) -> None:
         given = a_lab().job("late", 8, priority=1).job("early", 8)
-        given.job("b", 8, submitted_ms=7).job("a", 8, submitted_ms=7)
+        given.job("b", 8, submitted_ms=NOON - 2 * HOUR).job("a", 8, submitted_ms=NOON - 2 * HOUR)
         outcome = given.when_the_cycle_runs()
         assert [d.job for d in outcome.result.decisions] == ["late", "a", "b", "early"]
 
     def test_a_smaller_job_passes_one_that_cannot_start(self) -> None:
-        outcome = a_lab().running("r", "n1", 4).job("large", 8).job("small", 4).when_the_cycle_runs()
+        given = a_lab().running("r", "n1", 4, ends_in=HOUR)
+        outcome = given.job("large", 8).job("small", 4, time_limit_ms=HOUR).when_the_cycle_runs()
         assert outcome.says("large") == "wait: InsufficientCapacity"
         assert outcome.says("small") == "now"
 
@@ -43,7 +48,7 @@ class TestOrder:
 class TestGang:
     def test_all_replicas_start_together_or_none(self) -> None:
         given = a_lab("n1", "n2").running("r", "n2", 1)
-        outcome = given.job("gang", 8, replicas=2).job("pair", 7, replicas=2).when_the_cycle_runs()
+        outcome = given.job("gang", 8, replicas=2).job("pair", 7, replicas=2).when_the_cycle_runs(PASSING)
         assert outcome.says("gang") == "wait: InsufficientCapacity"
         assert sorted(outcome.hosts("pair")) == ["n1", "n2"]
 
@@ -65,7 +70,9 @@ class TestGang:
     def test_one_pod_set_that_does_not_fit_leaves_nothing_taken(self) -> None:
         pods = (PodSet("a", 1, lines(cards=8)), PodSet("b", 1, lines(cards=8)))
         given = a_lab("n1", "n2").running("r", "n2", 1)
-        outcome = given.job("both", alternatives=(Alternative("only", pods),)).job("one", 8).when_the_cycle_runs()
+        outcome = (
+            given.job("both", alternatives=(Alternative("only", pods),)).job("one", 8).when_the_cycle_runs(PASSING)
+        )
         assert outcome.says("both") == "wait: InsufficientCapacity"
         assert outcome.hosts("one") == ["n1"]
 
