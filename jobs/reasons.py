@@ -54,7 +54,7 @@ FACTS: dict[str, Fact] = {
     **dict.fromkeys(("need", "free", "total", "max", "used", "nominal", "best", "alt_need"), Fact.AMOUNT),
     **dict.fromkeys(("idle", "held"), Fact.AMOUNT),
     **dict.fromkeys(("nodes", "ready", "min", "match", "k", "down"), Fact.COUNT),
-    **dict.fromkeys(("i", "pods", "running", "most", "code", "files", "p1", "p2", "count"), Fact.COUNT),
+    **dict.fromkeys(("i", "pods", "running", "most", "code", "files", "count"), Fact.COUNT),
     **dict.fromkeys(("project", "pool", "cluster", "res", "role", "node", "cause", "detail", "image"), Fact.TEXT),
     **dict.fromkeys(("asked", "highest", "label", "class_key", "who", "note", "have_arch", "want_arch"), Fact.TEXT),
     **dict.fromkeys(("runtime", "level", "winner", "card", "support_id", "group", "owner"), Fact.TEXT),
@@ -235,6 +235,9 @@ class Reason(StrEnum):
     BEHIND_OTHERS = "BehindOthers", "Q06", _W, _PLATFORM, \
         N_("Jobs ahead in the queue took what was free."), \
         "The job would have fitted when the pass began."
+    MAKING_ROOM = "MakingRoom", "", _W, _PLATFORM, \
+        N_("{count} jobs are being stopped to make room for it; it starts when they have given back what they hold."), \
+        "Running jobs were asked to stop for it."
     KEPT_FOR_EARLIER = "KeptForEarlier", "S05", _W, _PLATFORM, \
         N_("{held} {u} {res} are held for an earlier job from {t}. Jobs shorter than {gap} can run before that."), \
         "It would fit, but would delay the job that room is kept for."
@@ -261,8 +264,14 @@ class Reason(StrEnum):
     MAX_WAIT = "MaxWaitExceeded", "", _E, _USER, \
         N_("Could not start within {limit}, the longest it was to wait."), \
         "The job's own bound on waiting passed."
+    RECLAIMED = "Reclaimed", "E02", _E, _PLATFORM, \
+        N_("Stopped at {t}: what it had borrowed in pool {pool} went back to {owner}; it waits for its turn again."), \
+        "A tenant took back what is normally its own from who held more than was theirs."
+    EVENED_OUT = "EvenedOut", "", _E, _PLATFORM, \
+        N_("Stopped at {t}: {owner} had less than its share of pool {pool}; it waits for its turn again."), \
+        "Where no quota says whose it is, a tenant with a smaller share took some from one with a larger."
     PREEMPTED = "Preempted", "E01", _E, _PLATFORM, \
-        N_("Preempted at {t} for job {winner} (priority {p1} > {p2})."), \
+        N_("Stopped at {t} for job {winner} of the same project, which goes first; it waits for its turn again."), \
         "The attempt made room for another job."
     # -- failures --------------------------------------------------------------------------------------------
     NEVER_FITS = "NeverFits", "", _F, _USER, N_("Ended because it can never start: {cause}"), \

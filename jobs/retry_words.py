@@ -34,6 +34,8 @@ NEXT_STEPS: dict[Reason, str | Promise] = {
     Reason.OUTCOME_UNKNOWN: _("Look at its files and log for how far it came; then run it again."),
     Reason.TIME_LIMIT: _("Set a longer run limit, or let the job go on from its last checkpoint; then run it again."),
     Reason.MAX_WAIT: _("Submit it again with a longer wait, when the queue is shorter, or with a smaller size."),
+    Reason.EVENED_OUT: _("It waits for its turn again; nothing is to be done."),
+    Reason.RECLAIMED: _("It waits for its turn again; nothing is to be done."),
     Reason.PREEMPTED: _("Run it again: it waits for its turn."),
 }
 _SAID: dict[Retry, str | Promise] = {
@@ -46,7 +48,7 @@ _SAID: dict[Retry, str | Promise] = {
 
 def retry_of(reason: Reason) -> Retry:
     """When a job that failed for this reason can run again."""
-    if reason in RETRIED or reason is Reason.PREEMPTED:
+    if reason in RETRIED or reason in (Reason.PREEMPTED, Reason.RECLAIMED, Reason.EVENED_OUT):
         return Retry.AUTO
     if reason in _ADMIN:
         return Retry.ADMIN

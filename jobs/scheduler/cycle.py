@@ -11,7 +11,7 @@ Explanations are made at the end, so that their numbers are those the pass leave
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.reasons import Kind, Reason
 from jobs.scheduler.block import Block, Words
@@ -25,6 +25,7 @@ from jobs.scheduler.decision import (
     Notice,
     Option,
     Placement,
+    Preemption,
     Reserved,
     Stats,
     Wait,
@@ -38,6 +39,7 @@ from jobs.scheduler.holders import Holders
 from jobs.scheduler.kept import KEPT, kept_block
 from jobs.scheduler.ledger import Ledger, holdings_of
 from jobs.scheduler.order import Turns
+from jobs.scheduler.preempt import Preempting
 from jobs.scheduler.quota import QuotaBook
 from jobs.scheduler.reserve import Reservation, Reserving
 from jobs.scheduler.rules import Rules
@@ -93,9 +95,14 @@ class _Pass:
         self._now = Ledger(self._fits, self._book, self._grants)
         self._shapes = Shapes(snapshot, self._words, self._world, self._book, self._grants)
         jobs = ((job, self._shapes.of(job)) for job in snapshot.waiting)
-        self._turns = Turns(jobs, Shares(snapshot, self._book, self._world), snapshot.at_ms, rules)
+        shares = Shares(snapshot, self._book, self._world)
+        self._turns = Turns(jobs, shares, snapshot.at_ms, rules)
         self._reserving = Reserving(snapshot.at_ms)
+        self._preempting = Preempting(snapshot, rules, shares)
+        self._waiting = {job.key: job for job in snapshot.waiting}
         self._kept: dict[str, Reservation] = {}
+        self._claims: dict[str, Reservation] = {}
+        self._preemptions: list[Preemption] = []
         self._holds = _inherited_holds(snapshot, self._book)
         self._queues: dict[str, int] = {}
         self._taken: list[Holding] = []
@@ -105,6 +112,7 @@ class _Pass:
 
     def decide(self) -> list[_Verdict]:
         """Go through the queue once and give out what is free."""
+        self._keep_claims()
         return [self._decide(job, shape) for job, shape in self._turns]
 
     def _decide(self, job: WaitingJob, shape: Shape) -> _Verdict:
@@ -117,7 +125,7 @@ class _Pass:
         if admit is not None:
             return _Verdict(job, shape, admit)
         shape.blocked = True
-        if self._rules.reserve and job.max_wait_ms != 0:
+        if not self._makes_room(job, shape) and self._rules.reserve and job.max_wait_ms != 0:
             self._reserve(job, shape)
         queue = shape.open_ways[0].pool.key
         position = self._queues[queue] = self._queues.get(queue, 0) + 1
@@ -134,20 +142,67 @@ class _Pass:
 
     def _admit(self, job: WaitingJob, shape: Shape) -> Admit | None:
         for way in shape.open_ways:
-            pool = way.pool.key
-            kept = self._kept.get(pool)
-            free = kept is None or kept.is_over_before(job.time_limit_ms, self._snapshot.at_ms)
-            beside = None if kept is None or free else kept.then
-            placed = self._now.place(shape.tenant, pool, shape.scope, way.demand, beside)
+            besides = self._besides(job, way.pool.key)
+            placed = self._now.place(shape.tenant, way.pool.key, shape.scope, way.demand, besides)
             if placed is not None:
-                return self._enter(job, way, *placed, beside)
+                return self._enter(job, way, *placed, besides)
         return None
+
+    def _besides(self, job: WaitingJob, pool: str) -> list[Ledger]:
+        """The books in which a job must have room too, because something is kept for others there."""
+        kept = [*self._claims.values(), *(self._kept[pool],)] if pool in self._kept else list(self._claims.values())
+        return [
+            other.then
+            for other in kept
+            if other.way.pool.key == pool
+            and other.job != job.key
+            and not other.is_over_before(job.time_limit_ms, self._snapshot.at_ms)
+        ]
+
+    def _keep_claims(self) -> None:
+        """What jobs gave back, or are giving back, for others is theirs before anybody else's turn."""
+        stopping: dict[str, list[Holding]] = {}
+        who = {row.job: row.stopping_for for row in self._snapshot.running if row.stopping_for is not None}
+        for holding in self._snapshot.holdings:
+            if holding.job in who:
+                stopping.setdefault(who[holding.job], []).append(holding)
+        for job in self._snapshot.waiting:
+            if job.claims is not None or job.key in stopping:
+                claim = self._reserving.claim(self._now, stopping.get(job.key, []), job, self._shapes.of(job))
+                if claim is not None:
+                    self._claims[job.key] = claim
+
+    def _with_claims(self) -> Ledger:
+        """The present with everything carried out that is under way for waiting jobs."""
+        if not self._claims:
+            return self._now
+        then = self._now.fork()
+        for key, claim in self._claims.items():
+            then.release(list(claim.freed))
+            job = self._waiting[key]
+            shape, way = self._shapes.of(job), claim.way
+            if placed := then.place(shape.tenant, way.pool.key, shape.scope, way.demand):
+                then.count(holdings_of(job, way.pool.key, placed[1], None))
+        return then
+
+    def _makes_room(self, job: WaitingJob, shape: Shape) -> bool:
+        """Whether others are stopped for the job: from now on, or already."""
+        if not self._rules.preempt or self._preempting.is_under_way(job.key) or job.key in self._claims:
+            return job.key in self._claims
+        kept = [self._kept[way.pool.key].then for way in shape.open_ways if way.pool.key in self._kept]
+        plan = self._preempting.plan(self._with_claims(), kept, job, shape)
+        if plan is None:
+            return False
+        self._claims[job.key] = plan.kept
+        self._preemptions.append(plan.preemption)
+        return True
 
     def _reserve(self, job: WaitingJob, shape: Shape) -> None:
         """Keep room for a job that has to wait, in one pool where none is kept yet."""
         if any(way.pool.key not in self._kept for way in shape.open_ways):
-            holdings = (*self._snapshot.holdings, *self._taken)
-            reservation = self._reserving.for_job(self._now, holdings, job, shape, self._kept)
+            freed = {holding.job for claim in self._claims.values() for holding in claim.freed}
+            holdings = [h for h in (*self._snapshot.holdings, *self._taken) if h.job not in freed]
+            reservation = self._reserving.for_job(self._with_claims(), holdings, job, shape, self._kept)
             if reservation is not None:
                 self._kept[reservation.way.pool.key] = reservation
 
@@ -156,14 +211,14 @@ class _Pass:
         return too_many or self._book.check(shape.tenant, way.pool.key, way.demand.total)
 
     def _enter(
-        self, job: WaitingJob, way: Way, cluster: str, placements: tuple[Placement, ...], beside: Ledger | None
+        self, job: WaitingJob, way: Way, cluster: str, placements: tuple[Placement, ...], besides: list[Ledger]
     ) -> Admit:
         pool = way.pool.key
         ends = None if job.time_limit_ms is None else self._snapshot.at_ms + job.time_limit_ms
         taken = holdings_of(job, pool, placements, ends)
-        for ledger in (self._now, beside):
-            if ledger is not None:
-                ledger.count(taken)
+        for ledger in (self._now, *besides):
+            ledger.count(taken)
+        self._claims.pop(job.key, None)
         self._taken += taken
         self._turns.charged(job.tenant, pool)
         price = way.price_micro_per_hour
@@ -180,8 +235,9 @@ class _Pass:
             never=sum(isinstance(decision, Never) for decision in decisions),
             expired=sum(isinstance(decision, Expire) for decision in decisions),
             shapes=len(self._shapes),
+            stopped=sum(len(preemption.victims) for preemption in self._preemptions),
         )
-        return CycleResult(decisions, stats, tuple(_notices(self._snapshot)))
+        return CycleResult(decisions, stats, tuple(_notices(self._snapshot)), tuple(self._preemptions))
 
     def explained(self, verdicts: list[_Verdict], only: str | None = None) -> list[Decision]:
         """The verdicts as decisions. Uses the pass up: the forecast gives back all that is held."""
@@ -205,6 +261,7 @@ class _Pass:
             ended = Why(Reason.MAX_WAIT, {"limit": job.max_wait_ms})
             return Expire(job.key, job.attempt, ended, blocked_by=why)
         price = shape.ways[0].price_micro_per_hour if shape.ways else None
+        why = self._room_is_made(job, why)
         if verdict.queue is None:
             return Wait(job.key, job.attempt, why, None, None, None, price)
         total = self._queues[verdict.queue]
@@ -221,6 +278,18 @@ class _Pass:
         held_by = holders.of(way.pool.key, block) if way.block is None else ()
         kept_for = self._kept[way.pool.key].job if block.reason in KEPT else ""
         return Why(block.reason, block.facts, way.pool.key, way.alternative, options, held_by, kept_for)
+
+    def _room_is_made(self, job: WaitingJob, why: Why) -> Why:
+        """That others stop for it says more than what they still hold."""
+        claim = self._claims.get(job.key)
+        count = self._stopping_for(job.key)
+        if claim is None or not count:
+            return why
+        return replace(why, reason=Reason.MAKING_ROOM, facts={"pool": claim.way.pool.name, "count": count})
+
+    def _stopping_for(self, job: str) -> int:
+        planned = sum(len(preemption.victims) for preemption in self._preemptions if preemption.job == job)
+        return planned + sum(row.stopping_for == job for row in self._snapshot.running)
 
     def _block(self, shape: Shape, way: Way) -> Block:
         kept = self._kept.get(way.pool.key)

@@ -143,6 +143,20 @@ Decision = Admit | Wait | Never | Expire
 
 
 @dataclass(frozen=True, slots=True)
+class Preemption:
+    """Stop `victims` so that `job` can start on `hosts`. `rule` is by what right, `tenant` in whose name."""
+
+    job: str
+    attempt: int
+    pool: str
+    cluster: str
+    rule: str
+    tenant: str
+    victims: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something wrong with the facts themselves, for administrators: a quota cell of an unknown class."""
 
@@ -159,6 +173,7 @@ class Stats:
     never: int
     expired: int
     shapes: int
+    stopped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +183,7 @@ class CycleResult:
     decisions: tuple[Decision, ...]
     stats: Stats
     notices: tuple[Notice, ...] = ()
+    preemptions: tuple[Preemption, ...] = ()
 
     def to_json(self) -> bytes:
         """Canonical bytes: the same snapshot and rules give the same bytes on every machine."""

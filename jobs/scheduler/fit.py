@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from jobs.scheduler.world import NO_BOUND, Ints, Site, World
 
 Labels = tuple[tuple[str, str], ...]
 Shares = tuple[DeviceShare, ...]
-Taken = list[tuple[int, int, int, Shares, Shares]]  # part, replica, host row, devices here and in the world beside
+Taken = list[tuple[int, int, int, Shares, tuple[Shares, ...]]]  # part, replica, host row, devices here and beside
 
 
 class Scope(NamedTuple):
@@ -105,15 +106,15 @@ class Fits:
         return taken is not None
 
     def place(
-        self, site: Site, scope: Scope, demand: Demand, beside: Fits | None = None
+        self, site: Site, scope: Scope, demand: Demand, besides: Sequence[Fits] = ()
     ) -> tuple[Placement, ...] | None:
         """Take room for all replicas in the world; None, and nothing taken, when they do not all fit.
 
-        `beside`: a second world of the same hosts, in which each replica takes the same room on the same host.
+        `besides`: other worlds of the same hosts, in each of which a replica takes the same room on the same host.
         """
         if any(self.ready(site, scope, part) < part.replicas for part in demand.parts):
             return None
-        taken = self._take_all(site, scope, demand, beside)
+        taken = self._take_all(site, scope, demand, besides)
         if taken is None:
             return None
         hosts = self.world.hosts
@@ -122,33 +123,35 @@ class Fits:
             for part, replica, row, shares, _ in sorted(taken)
         )
 
-    def _take_all(self, site: Site, scope: Scope, demand: Demand, beside: Fits | None = None) -> Taken | None:
+    def _take_all(self, site: Site, scope: Scope, demand: Demand, besides: Sequence[Fits] = ()) -> Taken | None:
         for order in demand.orders:
             taken: Taken = []
-            if all(self._take_part(site, scope, demand.parts[part], part, taken, beside) for part in order):
+            if all(self._take_part(site, scope, demand.parts[part], part, taken, besides) for part in order):
                 return taken
-            self._give_back(demand, taken, beside)
+            self._give_back(demand, taken, besides)
         return None
 
-    def _take_part(self, site: Site, scope: Scope, part: Part, index: int, taken: Taken, beside: Fits | None) -> bool:
+    def _take_part(
+        self, site: Site, scope: Scope, part: Part, index: int, taken: Taken, besides: Sequence[Fits]
+    ) -> bool:
         room = self.room(site, scope, part.lines)
-        if beside is not None:
+        for beside in besides:
             room = np.minimum(room, beside.room(site, scope, part.lines))
         chosen = choose_hosts(room, self.world.tight[site.rows], part.replicas)
         replica = 0
         for local, count in chosen:
             row = site.start + local
             for _ in range(count):
-                there = beside.world.take(row, part.lines) if beside is not None else ()
+                there = tuple(beside.world.take(row, part.lines) for beside in besides)
                 taken.append((index, replica, row, self.world.take(row, part.lines), there))
                 replica += 1
         return replica == part.replicas
 
-    def _give_back(self, demand: Demand, taken: Taken, beside: Fits | None = None) -> None:
+    def _give_back(self, demand: Demand, taken: Taken, besides: Sequence[Fits] = ()) -> None:
         for part, _, row, shares, there in reversed(taken):
             self.world.give(row, demand.parts[part].lines, shares)
-            if beside is not None:
-                beside.world.give(row, demand.parts[part].lines, there)
+            for beside, devices in zip(besides, there, strict=True):
+                beside.world.give(row, demand.parts[part].lines, devices)
 
 
 def choose_hosts(room: Ints, tight: Ints, count: int) -> list[tuple[int, int]]:

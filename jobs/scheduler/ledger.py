@@ -5,7 +5,7 @@ A pass keeps one for the present; a reservation keeps a second for the instant a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jobs.scheduler.decision import Placement
 from jobs.scheduler.demand import Demand
@@ -39,16 +39,17 @@ class Ledger:
         return self.allows(tenant, pool, demand) and any(self.fits.fits(site, scope, demand) for site in sites)
 
     def place(
-        self, tenant: str, pool: str, scope: Scope, demand: Demand, beside: Ledger | None = None
+        self, tenant: str, pool: str, scope: Scope, demand: Demand, besides: Sequence[Ledger] = ()
     ) -> tuple[str, tuple[Placement, ...]] | None:
         """Cluster and hosts for such a job, and the room taken; quota is for the caller to charge (`count`).
 
-        `beside`: a ledger that must have room and quota for it as well; room is taken there too.
+        `besides`: ledgers that must have room and quota for it as well; room is taken there too.
         """
-        if not self.allows(tenant, pool, demand) or (beside and not beside.allows(tenant, pool, demand)):
+        if not all(ledger.allows(tenant, pool, demand) for ledger in (self, *besides)):
             return None
+        fits = tuple(ledger.fits for ledger in besides)
         for site in self.fits.world.sites.get(pool, ()):
-            placements = self.fits.place(site, scope, demand, beside=beside.fits if beside else None)
+            placements = self.fits.place(site, scope, demand, fits)
             if placements is not None:
                 return site.cluster, placements
         return None

@@ -25,7 +25,7 @@ Step = tuple[int | None, list[Holding]]  # what ends at an instant; None: nothin
 class Reservation:
     """Hosts kept for `job` from `at_ms` on (None: nobody knows when).
 
-    `then`: all books at that instant, the job included.
+    `then`: all books at that instant, the job included. `freed`: what others give back for it.
     """
 
     job: str
@@ -34,6 +34,7 @@ class Reservation:
     placements: tuple[Placement, ...]
     at_ms: int | None
     then: Ledger
+    freed: tuple[Holding, ...] = ()
 
     def is_over_before(self, limit_ms: int | None, now_ms: int) -> bool:
         """Whether a job that starts now is surely gone by then."""
@@ -61,6 +62,20 @@ class Reserving:
             for reservation in self._in_pool(now, holdings, job, shape, way)
         ]
         return min(found, key=lambda r: (r.at_ms is None, r.at_ms or 0), default=None)
+
+    def claim(self, now: Ledger, stopping: list[Holding], job: WaitingJob, shape: Shape) -> Reservation | None:
+        """Room for a job for which others were stopped, as soon as what they still hold is given back."""
+        then = now.fork()
+        then.release(stopping)
+        pools: set[str | None] = {holding.pool for holding in stopping} or {job.claims}
+        for way in shape.open_ways:
+            if way.pool.key in pools:
+                placed = then.place(shape.tenant, way.pool.key, shape.scope, way.demand)
+                if placed is not None:
+                    cluster, placements = placed
+                    then.count(holdings_of(job, way.pool.key, placements, None))
+                    return Reservation(job.key, way, cluster, placements, None, then, tuple(stopping))
+        return None
 
     def _in_pool(
         self, now: Ledger, holdings: Sequence[Holding], job: WaitingJob, shape: Shape, way: Way

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-HOUR_MS = 3_600_000
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
 
 
 class Order(StrEnum):
@@ -20,7 +21,8 @@ class Rules:
     """One named policy.
 
     `reserve`: whether the first job of a pool that cannot start has room kept for it. `aging_step_ms`: waiting that
-    long adds one to a job's priority, at most `aging_cap`; age never crosses a class. `forecast_steps`: how many
+    long adds one to a job's priority, at most `aging_cap`; age never crosses a class. `preempt`: whether running jobs
+    are stopped for others, none before `min_run_ms` nor more often than `preemption_budget`. `forecast_steps`: how many
     future instants an estimate looks at; 0 gives none.
     """
 
@@ -28,4 +30,7 @@ class Rules:
     reserve: bool = True
     aging_step_ms: int = 6 * HOUR_MS
     aging_cap: int = 4
+    preempt: bool = True
+    min_run_ms: int = 10 * MINUTE_MS
+    preemption_budget: int = 3
     forecast_steps: int = 32

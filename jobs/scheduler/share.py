@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from jobs.scheduler.quota import QuotaBook
 from jobs.scheduler.shape import Shape
-from jobs.scheduler.snapshot import Axis, Snapshot
+from jobs.scheduler.snapshot import Axis, Line, Snapshot
 from jobs.scheduler.world import World
 
 WHOLE = 1_000_000
@@ -53,6 +53,12 @@ class Shares:
             known[shape] = (share, self._spent[tenant, pool])
         return known[shape]
 
+    def share(self, book: QuotaBook, tenant: str, pool: str, more: tuple[Line, ...] = ()) -> int:
+        """The tenant's share as the book has it, with these amounts more (or, below 0, less), in millionths."""
+        extra = dict(more)
+        lines = ((axis, extra.get(axis, 0)) for axis in self._axes.get(pool, ()))
+        return max((self._on_axis(tenant, pool, axis, amount, book) for axis, amount in lines), default=0)
+
     def changed(self, tenant: str, pool: str) -> None:
         """Forget the shares of a tenant that holds something else than before, and of all above it."""
         for above in self._book.path(tenant):
@@ -61,8 +67,8 @@ class Shares:
     def _largest(self, tenant: str, pool: str, lines: Iterable[tuple[Axis, int]]) -> int:
         return max((self._on_axis(tenant, pool, axis, extra) for axis, extra in lines), default=0)
 
-    def _on_axis(self, tenant: str, pool: str, axis: Axis, extra: int) -> int:
-        held, guarantee, nominal = self._book.held(tenant, pool, axis)
+    def _on_axis(self, tenant: str, pool: str, axis: Axis, extra: int, book: QuotaBook | None = None) -> int:
+        held, guarantee, nominal = (book or self._book).held(tenant, pool, axis)
         beyond = max(0, held + extra - (guarantee or 0))
         due = self._totals.get((pool, axis), 0) if nominal is None else nominal
         return beyond * WHOLE // due if due else (ENDLESS if beyond else 0)

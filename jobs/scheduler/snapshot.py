@@ -224,7 +224,7 @@ class WaitingJob:
     A job that names no class lists every fitting one and sets `cheapest_first`. One that cannot start within
     `max_wait_ms` ends; 0 means now or not at all. `not_before_ms` and `excluded_hosts` follow a failed bind.
     `gang` says whether it needs all replicas to begin; for now all are placed at once either way. One that is pinned
-    runs on `host` or nowhere.
+    runs on `host` or nowhere. `claims`: the pool in which others were stopped for it; what they give back is its.
     """
 
     key: str
@@ -244,6 +244,7 @@ class WaitingJob:
     labels: tuple[tuple[str, str], ...] = ()  # every host used must carry all of them
     hold: Hold | None = None
     host: str | None = None
+    claims: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +264,43 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """What of a job that runs says whether it may be stopped for another; one without such a row may not.
+
+    `saved_ms`: when it last wrote down how far it came (None: it would begin anew). `preempted`: how often it was
+    stopped for others lately. `stopping_for`: the waiting job it is being stopped for.
+    """
+
+    job: str
+    priority_class: PriorityClass
+    priority: int = 0
+    preemptible: bool = True
+    started_ms: int | None = None
+    saved_ms: int | None = None
+    preempted: int = 0
+    stopping_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Spent:
     """What a project used of a pool before now, weighed less the longer ago it was. Only sizes are compared."""
 
     tenant: str
     pool: str
     amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A shape of pod that was asked for before, `weight` times; placement learns from them what is likely to come.
+
+    `devices` are the parts that one pod asked for of any one of `classes`, `lines` all else.
+    """
+
+    classes: tuple[str, ...]
+    devices: int
+    lines: tuple[Line, ...]
+    weight: int
 
 
 @dataclass(frozen=True)
@@ -286,7 +318,9 @@ class Snapshot:
     grants: tuple[Grant, ...] = ()
     waiting: tuple[WaitingJob, ...] = ()
     holdings: tuple[Holding, ...] = ()
+    running: tuple[Running, ...] = ()
     spent: tuple[Spent, ...] = ()
+    history: tuple[Asked, ...] = ()
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -338,5 +372,7 @@ _IDENTITY: dict[str, Callable[[Any], Any]] = {
     "grants": attrgetter("key"),
     "waiting": attrgetter("key"),
     "holdings": attrgetter("allocation", "host"),
+    "running": attrgetter("job"),
     "spent": attrgetter("tenant", "pool"),
+    "history": attrgetter("classes", "devices", "lines"),
 }

@@ -26,10 +26,12 @@ from jobs.scheduler.snapshot import (
     Line,
     PodSet,
     Pool,
+    PriorityClass,
     QuotaCell,
     Rate,
     Resource,
     ResourceClass,
+    Running,
     Snapshot,
     Tenant,
     WaitingJob,
@@ -132,6 +134,7 @@ class Given:
     grants: list[Grant] = field(default_factory=list)
     jobs: list[WaitingJob] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)
+    runs: list[Running] = field(default_factory=list)
 
     def device_class(self, key: str, **facts: Any) -> Self:
         """Another device class in the catalogue, or new facts about one."""
@@ -241,6 +244,12 @@ class Given:
         )
         return self
 
+    def may_stop(self, *jobs: str, ago: int = HOUR, **facts: Any) -> Self:
+        """Running jobs that may be stopped for others, begun so long ago."""
+        given: dict[str, Any] = {"priority_class": PriorityClass.STANDARD, "started_ms": self.at_ms - ago, **facts}
+        self.runs += [Running(job, **given) for job in jobs]
+        return self
+
     def job(
         self,
         key: str,
@@ -277,6 +286,7 @@ class Given:
             grants=tuple(self.grants),
             waiting=tuple(self.jobs),
             holdings=tuple(self.holdings),
+            running=tuple(self.runs),
         )
 
     def when_the_cycle_runs(self, rules: Rules | None = None) -> Outcome:

@@ -1,0 +1,166 @@
+"""How much of a shared device stays idle for good, learnt by filling a small fleet on paper with what was recorded.
+
+Holes of some sizes are filled sooner or later and others never, and which is which depends on everything else that
+arrives. So it is tried out: recorded shapes arrive one by one, at random by weight, on a fleet like the real one but
+small, until more was asked for than there is. Half of the fills place by fragmentation alone, half also keep CPU for
+idle devices; each device teaches what was left of it in the end to every size that was free of it on the way.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import accumulate
+from random import Random
+
+import numpy as np
+
+from jobs.scheduler.demand import Demand
+from jobs.scheduler.fit import Fits, Scope
+from jobs.scheduler.lessons import STEPS, Form, Ints, Kin, Lessons, forms_of
+from jobs.scheduler.snapshot import (
+    Alternative,
+    Asked,
+    Axis,
+    Cluster,
+    Device,
+    DeviceShare,
+    Host,
+    Line,
+    PodSet,
+    Pool,
+    Resource,
+    ResourceClass,
+    Snapshot,
+)
+from jobs.scheduler.world import World
+
+_DEVICES = 640  # of the fleet on paper, at most about
+_FILLS = 3  # of each kind
+_ARRIVE_PERCENT = 130
+_BUCKET = STEPS // 100  # sizes that differ by less learn together
+_PRIOR = 3  # devices of which half stays idle, so that what was seen once or twice does not rule
+_OPENING_PERCENT = 105  # a first share on a free device costs a little more than it did on average
+_CPU = Axis("cpu", Resource.CPU)
+_CARD = "device"  # the one class on paper: what fits in a hole does not depend on the model
+
+
+def taught(world: World, history: tuple[Asked, ...]) -> World:
+    """The same world, with what `history` teaches about its hosts; unchanged without history."""
+    if history:
+        wholes = tuple((axis.class_key, table.whole) for axis, table in world.tables.items())
+        world.lessons = _learn(history, tuple(sorted(_kin(world))), wholes)
+    return world
+
+
+@lru_cache(maxsize=8)
+def _learn(history: tuple[Asked, ...], fleet: tuple[Kin, ...], wholes: tuple[tuple[str, int], ...]) -> Lessons | None:
+    forms = forms_of(history, dict(wholes))
+    return Lessons(forms, fleet, _idle_for_good(forms, fleet)) if forms.total() else None
+
+
+def _kin(world: World) -> Iterator[Kin]:
+    cpu = world.all_cpu
+    for axis, table in world.tables.items():
+        devices = table.exists.sum(axis=1)
+        alike = Counter(zip(devices.tolist(), cpu.tolist(), strict=True))
+        for (count, amount), hosts in alike.items():
+            if count:
+                yield Kin(axis.class_key, count, amount, hosts)
+
+
+def _idle_for_good(forms: Counter[Form], fleet: tuple[Kin, ...]) -> Ints:
+    """int64[STEPS + 1]: steps that stay idle in the end of a device of which so many are free now."""
+    if not any(0 < form.steps < STEPS for form in forms):
+        return np.zeros(STEPS + 1, dtype=np.int64)
+    on_paper = _OnPaper(forms, fleet)
+    plain, mindful = (on_paper.learnt(Lessons(on_paper.forms, on_paper.fleet, waste)) for waste in (None, _NO_WASTE))
+    return (plain + mindful) // 2
+
+
+_NO_WASTE = np.zeros(STEPS + 1, dtype=np.int64)
+
+
+class _OnPaper:
+    """The small fleet, all of one class, and what arrives there."""
+
+    def __init__(self, forms: Counter[Form], fleet: tuple[Kin, ...]) -> None:
+        merged: Counter[Form] = Counter()
+        for form, weight in forms.items():
+            merged[form._replace(classes=(_CARD,) if form.steps else ())] += weight
+        self.forms = merged
+        self.fleet = tuple(_reduced(fleet))
+        self._capacity = sum(kin.devices * kin.hosts for kin in self.fleet) * STEPS
+        self._world = World.of(_snapshot(self.fleet))
+        in_order = sorted(merged.items())
+        self._asked = [(form, Demand((PodSet("pod", 1, _lines(form)),))) for form, _ in in_order]
+        self._bounds = list(accumulate(weight for _, weight in in_order))
+
+    def learnt(self, lessons: Lessons) -> Ints:
+        """What is left in the end, by what was free on the way, over a few fills."""
+        left_over: Counter[int] = Counter()
+        seen: Counter[int] = Counter()
+        ends: list[int] = []
+        for fill in range(_FILLS):
+            for passed in self._fill(lessons, Random(fill)):  # noqa: S311 - which shapes come next, no secret
+                ends.append(passed[-1])
+                for bucket in {steps // _BUCKET for steps in passed}:
+                    left_over[bucket] += passed[-1]
+                    seen[bucket] += 1
+        learnt = [
+            (2 * left_over[bucket] + _PRIOR * bucket * _BUCKET) // (2 * (seen[bucket] + _PRIOR))
+            for bucket in range(STEPS // _BUCKET)
+        ]
+        opened = _OPENING_PERCENT * sum(ends) // (100 * len(ends)) if ends else 0
+        return np.append(np.repeat(np.array(learnt, dtype=np.int64), _BUCKET), opened)
+
+    def _fill(self, lessons: Lessons, chance: Random) -> list[list[int]]:
+        """Of every shared device, the steps that were free of it after each pod."""
+        world = self._world.copy()
+        world.lessons = lessons
+        fits = Fits(world, frozenset())
+        (site,) = world.sites["pool"]
+        free: dict[str, list[int]] = {}
+        arrived = 0
+        while arrived < _ARRIVE_PERCENT * self._capacity // 100:
+            form, demand = self._asked[bisect_right(self._bounds, int(chance.random() * self._bounds[-1]))]
+            arrived += form.steps
+            placed = fits.place(site, Scope(), demand)
+            if placed and 0 < form.steps < STEPS:
+                ((device, _),) = placed[0].devices
+                passed = free.setdefault(device, [])
+                passed.append((passed[-1] if passed else STEPS) - form.steps)
+        return list(free.values())
+
+
+def _reduced(fleet: tuple[Kin, ...]) -> Iterator[Kin]:
+    """Every n-th host of the fleet."""
+    stride = max(1, sum(kin.devices * kin.hosts for kin in fleet) // _DEVICES)
+    before = stride // 2
+    for kin in fleet:
+        after = before + kin.hosts
+        if after // stride > before // stride:
+            yield kin._replace(class_key=_CARD, hosts=after // stride - before // stride)
+        before = after
+
+
+def _lines(form: Form) -> tuple[Line, ...]:
+    return (Line(_CPU, form.cpu), Line(Axis(_CARD, Resource.DEVICE), form.steps))
+
+
+def _snapshot(fleet: tuple[Kin, ...]) -> Snapshot:
+    names = (f"{number}" for number in range(1 << 20))
+    return Snapshot(
+        at_ms=0,
+        classes=(ResourceClass(_CARD, _CARD, Resource.DEVICE, whole=STEPS, divisible=True),),
+        clusters=(Cluster("cluster", "cluster", 0),),
+        pools=(Pool("pool", "pool"),),
+        hosts=tuple(_host(next(names), kin) for kin in fleet for _ in range(kin.hosts)),
+    )
+
+
+def _host(name: str, kin: Kin) -> Host:
+    devices = tuple(Device(f"{name}/{number}", _CARD) for number in range(kin.devices))
+    return Host(name, name, "cluster", "pool", (Line(_CPU, kin.cpu),), devices)
