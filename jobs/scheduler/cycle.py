@@ -43,7 +43,7 @@ from jobs.scheduler.preempt import Preempting
 from jobs.scheduler.quota import QuotaBook
 from jobs.scheduler.reserve import Reservation, Reserving
 from jobs.scheduler.rules import Rules
-from jobs.scheduler.shape import Shape, Shapes, Way
+from jobs.scheduler.shape import Shape, Shapes, Way, best_first
 from jobs.scheduler.share import Shares
 from jobs.scheduler.snapshot import Hold, Holding, Snapshot, WaitingJob
 from jobs.scheduler.uncollected import uncollected
@@ -125,8 +125,11 @@ class _Pass:
         if admit is not None:
             return _Verdict(job, shape, admit)
         shape.blocked = True
-        if not self._makes_room(job, shape) and self._rules.reserve and job.max_wait_ms != 0:
-            self._reserve(job, shape)
+        if not shape.spent and not self._makes_room(job, shape):
+            if self._rules.reserve and job.max_wait_ms != 0:
+                self._reserve(job, shape)
+            # One more of this shape would fare no better, but where it has several pools and keeps room in one.
+            shape.spent = len(shape.open_ways) == 1 and job.max_wait_ms != 0
         queue = shape.open_ways[0].pool.key
         position = self._queues[queue] = self._queues.get(queue, 0) + 1
         return _Verdict(job, shape, queue=queue, position=position)
@@ -141,7 +144,7 @@ class _Pass:
         return None
 
     def _admit(self, job: WaitingJob, shape: Shape) -> Admit | None:
-        for way in shape.open_ways:
+        for way in best_first(shape, self._fits):
             besides = self._besides(job, way.pool.key)
             placed = self._now.place(shape.tenant, way.pool.key, shape.scope, way.demand, besides)
             if placed is not None:

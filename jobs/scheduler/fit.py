@@ -1,4 +1,4 @@
-"""Where replicas fit and where they go: room per host, kept by shape, and the choice among hosts."""
+"""Where replicas fit and where they go: room and score per host, kept by shape, and the choice among hosts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from jobs.scheduler.decision import Placement
 from jobs.scheduler.demand import Demand, Part
+from jobs.scheduler.score import NOWHERE, Rated, Scores, what_counts
 from jobs.scheduler.snapshot import DeviceShare, Line
 from jobs.scheduler.world import NO_BOUND, Ints, Site, World
 
@@ -40,6 +41,24 @@ class _Room:
         self.room, self.mask, self.seen = room, mask, seen
 
 
+class _Rating:
+    """The score of one shape of replica at one site, and how far it is current (None: not begun).
+
+    `score`, `slot: int64[host of the site]`; NOWHERE for hosts without such devices.
+    """
+
+    __slots__ = ("score", "seen", "slot")
+
+    def __init__(self, hosts: int) -> None:
+        self.score: Ints = np.full(hosts, NOWHERE, dtype=np.int64)
+        self.slot: Ints = np.zeros(hosts, dtype=np.int64)
+        self.seen: int | None = None
+
+    def enter(self, local: Ints, rated: Rated, seen: int) -> None:
+        self.score[local], self.slot[local] = rated
+        self.seen = seen
+
+
 class Fits:
     """Answers for one world. Each shape is computed once and afterwards only for hosts that changed."""
 
@@ -48,6 +67,9 @@ class Fits:
         self.stale = stale
         self._rooms: dict[tuple[int, Scope, tuple[Line, ...]], _Room] = {}
         self._masks: dict[tuple[int, Scope], Ints] = {}
+        self._scores = Scores(world, world.lessons) if world.lessons is not None else None
+        self._ratings: dict[tuple[int, tuple[Line, ...]], _Rating] = {}
+        self._bests: dict[tuple[int, Scope, Demand], tuple[int, int | None]] = {}
 
     def fork(self) -> Fits:
         """Answers for an independent world that begins as this one is."""
@@ -59,17 +81,64 @@ class Fits:
         """How many replicas of `lines` each host of the site could take now; read only."""
         key = (site.number, scope, lines)
         known = self._rooms.get(key)
-        changes = self.world.changes[site.number]
+        changes = self.world.log(site, lines)
         if known is None:
             mask = self.mask(site, scope)
-            room = self.world.room(site.rows, lines) * mask
-            known = self._rooms[key] = _Room(room, mask, len(changes))
+            rows = self.world.rows_for(site, lines)
+            room = np.zeros_like(mask)
+            room[rows - site.start] = self.world.room(rows, lines)
+            known = self._rooms[key] = _Room(room * mask, mask, len(changes))
         elif known.seen < len(changes):
-            rows = np.array(changes[known.seen :], dtype=np.int64)  # a host twice costs less than finding out
+            rows = _unlike(changes, known.seen)
             local = rows - site.start
             known.room[local] = self.world.room(rows, lines) * known.mask[local]
             known.seen = len(changes)
         return known.room
+
+    def _rating(self, site: Site, lines: tuple[Line, ...]) -> _Rating | None:
+        """How good each host of the site is for one more replica of `lines`; None where nothing was learnt."""
+        if self._scores is None:
+            return None
+        known = self._ratings.get((site.number, lines)) or self._first_rating(site, lines)
+        changes = self.world.log(site, lines)
+        if known.seen is None:
+            rows = self.world.rows_for(site, lines)
+        elif known.seen < len(changes):
+            rows = _unlike(changes, known.seen)
+        else:
+            return known
+        known.enter(rows - site.start, self._scores.rate(site, rows, lines), len(changes))
+        return known
+
+    def _first_rating(self, site: Site, lines: tuple[Line, ...]) -> _Rating:
+        """The one rating of all that score alike, entered for these lines too."""
+        alike = (site.number, what_counts(lines))
+        known = self._ratings[site.number, lines] = self._ratings.setdefault(alike, _Rating(site.stop - site.start))
+        return known
+
+    def best(self, site: Site, scope: Scope, demand: Demand) -> int | None:
+        """The score of the best host for the largest replica; None when there is no room, 0 where nothing was learnt.
+
+        Of demands that a job likes equally the one with the highest does least harm.
+        """
+        (part, *others) = (demand.parts[index] for index in demand.orders[0])
+        changes = self.world.changes[site.number] if others else self.world.log(site, part.lines)
+        key = (site.number, scope, demand)
+        known = self._bests.get(key)
+        if known is None or known[0] < len(changes):
+            known = self._bests[key] = len(changes), self._best(site, scope, part, others)
+        return known[1]
+
+    def _best(self, site: Site, scope: Scope, largest: Part, others: list[Part]) -> int | None:
+        parts = (largest, *others)
+        if (others or largest.replicas > 1) and any(self.ready(site, scope, p) < p.replicas for p in parts):
+            return None
+        room = self.room(site, scope, largest.lines)
+        rating = self._rating(site, largest.lines)
+        if rating is None:
+            return 0 if room.any() else None
+        best = int(np.where(room > 0, rating.score, NOWHERE).max())
+        return None if best == NOWHERE else best
 
     def mask(self, site: Site, scope: Scope) -> Ints:
         """1 for every host of the site that `scope` lets in, else 0."""
@@ -137,15 +206,21 @@ class Fits:
         room = self.room(site, scope, part.lines)
         for beside in besides:
             room = np.minimum(room, beside.room(site, scope, part.lines))
-        chosen = choose_hosts(room, self.world.tight[site.rows], part.replicas)
+        rating = self._rating(site, part.lines)
+        score = None if rating is None else rating.score
+        chosen = choose_hosts(room, self.world.tight[site.rows], part.replicas, score)
         replica = 0
         for local, count in chosen:
             row = site.start + local
             for _ in range(count):
                 there = tuple(beside.world.take(row, part.lines) for beside in besides)
-                taken.append((index, replica, row, self.world.take(row, part.lines), there))
+                taken.append((index, replica, row, self._take(site, row, part.lines), there))
                 replica += 1
         return replica == part.replicas
+
+    def _take(self, site: Site, row: int, lines: tuple[Line, ...]) -> Shares:
+        rating = self._rating(site, lines)  # anew for every replica: the one before changed the host
+        return self.world.take(row, lines, None if rating is None else int(rating.slot[row - site.start]))
 
     def _give_back(self, demand: Demand, taken: Taken, besides: Sequence[Fits] = ()) -> None:
         for part, _, row, shares, there in reversed(taken):
@@ -154,10 +229,16 @@ class Fits:
                 beside.world.give(row, demand.parts[part].lines, devices)
 
 
-def choose_hosts(room: Ints, tight: Ints, count: int) -> list[tuple[int, int]]:
-    """Which hosts take how many of `count` replicas: few hosts, and of equal ones the tightest, then the first.
+def _unlike(changes: list[int], seen: int) -> Ints:
+    """The rows that changed since; of a few one may come twice, which costs less than finding out."""
+    rows = changes[seen:]
+    return np.array(rows if len(rows) < 12 else list(set(rows)), dtype=np.int64)
 
-    Empty when there is not room for all. `room`, `tight`: int64[host].
+
+def choose_hosts(room: Ints, tight: Ints, count: int, score: Ints | None = None) -> list[tuple[int, int]]:
+    """Which hosts take how many of `count` replicas: few hosts, of equal ones the best, the tightest, the first.
+
+    Empty when there is not room for all. `room`, `tight`, `score`: int64[host]; without scores all are as good.
     """
     if int(room.sum()) < count:
         return []
@@ -165,16 +246,22 @@ def choose_hosts(room: Ints, tight: Ints, count: int) -> list[tuple[int, int]]:
     while count:
         enough = room >= count
         if enough.any():
-            return [*chosen, (_tightest(enough, tight), count)]
+            return [*chosen, (_first_choice(enough, tight, score), count)]
         if not chosen:
             room = room.copy()
         most = int(room.max())
-        host = _tightest(room == most, tight)
+        host = _first_choice(room == most, tight, score)
         chosen.append((host, most))
         room[host] = 0
         count -= most
     return chosen
 
 
-def _tightest(allowed: npt.NDArray[np.bool_], tight: Ints) -> int:
+def _first_choice(allowed: npt.NDArray[np.bool_], tight: Ints, score: Ints | None) -> int:
+    if score is not None:
+        scores = np.where(allowed, score, NOWHERE)
+        best = scores == scores.max()
+        if np.count_nonzero(best) == 1:
+            return int(best.argmax())
+        allowed = allowed & best
     return int(np.where(allowed, tight, NO_BOUND).argmin())

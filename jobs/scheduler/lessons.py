@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from jobs.scheduler.snapshot import Asked, Resource
+from jobs.scheduler.snapshot import Asked, Leftover, Resource
 
 Ints = npt.NDArray[np.int64]
 STEPS = 1000  # of one device
@@ -59,15 +60,15 @@ class Lessons:
     int64[STEPS + 1]`: what in the end stays idle, in steps, of a device of which so many are free now.
     """
 
-    def __init__(self, forms: Counter[Form], fleet: tuple[Kin, ...], idle_for_good: Ints | None = None) -> None:
+    def __init__(self, forms: Counter[Form], fleet: tuple[Kin, ...], leftovers: tuple[Leftover, ...] = ()) -> None:
         self._typical = _typical(forms)
         self._most: dict[str, int] = {}
         for kin in fleet:
             self._most[kin.class_key] = max(self._most.get(kin.class_key, 0), kin.devices)
         self._known: dict[str, Useful] = {}
-        self.cpu_per_device = _cpu_per_device(forms) if idle_for_good is not None else 0
+        self.cpu_per_device = _cpu_per_device(forms)
         self.scarce = scarcity(forms, fleet)
-        self.idle_for_good = np.zeros(STEPS + 1, dtype=np.int64) if idle_for_good is None else idle_for_good
+        self.idle_for_good = _idle_for_good(leftovers)
         self.most_cpu = max((kin.cpu for kin in fleet), default=0) or 1
         self.most_steps = max(self._most.values(), default=0) * STEPS or 1
 
@@ -79,6 +80,18 @@ class Lessons:
             worth = table.parts.reshape(-1, STEPS + 1) - idle_weight * ONE * self.idle_for_good
             known = self._known[class_key] = table._replace(parts=worth.reshape(-1))
         return known
+
+
+@lru_cache(maxsize=8)
+def learn(
+    history: tuple[Asked, ...],
+    leftovers: tuple[Leftover, ...],
+    fleet: tuple[Kin, ...],
+    wholes: tuple[tuple[str, int], ...],
+) -> Lessons | None:
+    """What records teach about a fleet; None when there are none. `wholes`: parts of one device by class."""
+    forms = forms_of(history, dict(wholes))
+    return Lessons(forms, fleet, leftovers) if forms.total() else None
 
 
 def forms_of(history: Iterable[Asked], wholes: dict[str, int]) -> Counter[Form]:
@@ -131,6 +144,13 @@ def _cpu_per_device(forms: Counter[Form]) -> int:
     cpu = sum(form.cpu * weight for form, weight in forms.items() if form.steps)
     steps = sum(form.steps * weight for form, weight in forms.items())
     return cpu * STEPS // steps if steps else 0
+
+
+def _idle_for_good(leftovers: Iterable[Leftover]) -> Ints:
+    idle = np.zeros(STEPS + 1, dtype=np.int64)
+    for row in leftovers:  # in order of what is free: later rows write over what is not theirs
+        idle[max(row.free, 0) :] = row.idle
+    return idle
 
 
 def _useful(typical: Iterable[tuple[Form, int]], class_key: str, most: int) -> Useful:

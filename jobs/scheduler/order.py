@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from operator import itemgetter
 
 from jobs.scheduler.rules import Order, Rules
@@ -157,7 +157,11 @@ class _Tree:
             if node.best is not None:
                 standing = self._shares.of(node.tenant, self._pool, node.best[2])
                 entry = (standing, node.best[0], node.tenant, node.version, node)
-                heappush(node.parent.children, entry)
+                others = node.parent.children
+                if others and others[0][4] is node:
+                    heapreplace(others, entry)
+                else:
+                    heappush(others, entry)
             node = node.parent
 
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.scheduler.lessons import ONE, STEPS, Lessons, Useful
+from jobs.scheduler.lessons import ONE, STEPS, Lessons
 from jobs.scheduler.snapshot import Axis, Line, Resource
-from jobs.scheduler.world import DeviceTable, Ints, World
+from jobs.scheduler.world import DeviceTable, Ints, Site, World
 
 NOWHERE = int(np.iinfo(np.int64).min // 4)
 _IDLE_WEIGHT = 8  # of a step that stays idle for good, against one that typical shapes cannot use now
@@ -36,49 +36,122 @@ class Rated(NamedTuple):
     slot: Ints
 
 
-def rate(world: World, lessons: Lessons, rows: Ints, lines: Sequence[Line]) -> Rated:
-    """How good each host is for one more pod of `lines`; without meaning where the pod does not fit.
+def what_counts(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines that a score depends on."""
+    return tuple(line for line in lines if line.axis.resource in (Resource.CPU, Resource.DEVICE))
 
-    Of several device classes in one pod the first counts, and of a host with several its devices of that class.
+
+class Scores:
+    """The scores of one world. What of them does not depend on the pod is kept, and renewed for hosts that changed."""
+
+    def __init__(self, world: World, lessons: Lessons) -> None:
+        self._world, self._lessons = world, lessons
+        self._idle = {axis: _Idle(table, lessons, axis.class_key) for axis, table in world.tables.items()}
+        self._seen: dict[tuple[Axis, int], int] = {}
+
+    def rate(self, site: Site, rows: Ints, lines: Sequence[Line]) -> Rated:
+        """How good each host of the site is for one more pod of `lines`; without meaning where it does not fit.
+
+        Of several device classes in one pod the first counts, and of a host with several its devices of that class.
+        """
+        cpu = sum(amount for axis, amount in lines if axis.resource is Resource.CPU)
+        device = next((line for line in lines if line.axis in self._idle), None)
+        after = self._world.cpu[rows] - cpu
+        if device is None:
+            return self._rate_plain(site, rows, after)
+        return self._rate_device(site, rows, device, after)
+
+    def _current(self, site: Site, axis: Axis) -> _Idle:
+        changes = self._world.changes_of[axis][site.number]
+        seen = self._seen.get((axis, site.number))
+        idle = self._idle[axis]
+        if seen != len(changes):
+            rows = np.arange(site.start, site.stop) if seen is None else np.array(list(set(changes[seen:])))
+            idle.renew(rows, self._world.cpu[rows])
+            self._seen[axis, site.number] = len(changes)
+        return idle
+
+    def _rate_device(self, site: Site, rows: Ints, line: Line, after: Ints) -> Rated:
+        axis, amount = line
+        idle, lessons = self._current(site, axis), self._lessons
+        whole = idle.table.whole
+        steps = amount * STEPS // whole
+        was = idle.facts[rows]
+        if amount % whole:
+            slot, worth = idle.with_part_taken(rows, was[:, _COUNT], after, amount, steps)
+        else:
+            slot, worth = np.zeros(len(rows), dtype=np.int64), idle.worth(rows, was[:, _COUNT] - amount // whole, after)
+        left = was[:, _TOTAL] - steps
+        short = _short(lessons, left, after) - was[:, _SHORT]
+        flat = steps * ONE - _SCARCE * lessons.scarce.get(axis.class_key, 0) * steps // 1000
+        return Rated(worth - was[:, _WORTH] - _best_fit(lessons, after, left) - _CPU_SHORT * short + flat, slot)
+
+    def _rate_plain(self, site: Site, rows: Ints, after: Ints) -> Rated:
+        score = -_best_fit(self._lessons, after, np.zeros_like(rows))
+        for axis, table in self._world.tables.items():
+            mine = np.flatnonzero(table.exists[rows, 0])
+            if len(mine):
+                there, cpu = rows[mine], after[mine]
+                idle = self._current(site, axis)
+                was = idle.facts[there]
+                short = _short(self._lessons, was[:, _TOTAL], cpu) - was[:, _SHORT]
+                gain = idle.worth(there, was[:, _COUNT], cpu) - was[:, _WORTH]
+                left = _best_fit(self._lessons, np.zeros_like(cpu), was[:, _TOTAL])
+                score[mine] += gain - left - _CPU_SHORT_PLAIN * short
+        return Rated(score, np.zeros_like(rows))
+
+
+_COUNT, _TOTAL, _WORTH, _SHORT = range(4)
+
+
+class _Idle:
+    """The devices of one class as they are.
+
+    `steps: int64[host, slot]` are free. `facts: int64[host, 4]`: wholly free devices, steps free in all, what these
+    are worth beside the CPU there is, and the CPU they lack.
     """
-    cpu = sum(amount for axis, amount in lines if axis.resource is Resource.CPU)
-    device = next((line for line in lines if line.axis in world.tables), None)
-    before = world.cpu[rows]
-    if device is None:
-        return _rate_plain(world, lessons, rows, before, before - cpu)
-    return _rate_device(world, lessons, rows, device, before, before - cpu)
 
+    def __init__(self, table: DeviceTable, lessons: Lessons, class_key: str) -> None:
+        self.table, self._lessons = table, lessons
+        self._useful = lessons.useful(class_key, _IDLE_WEIGHT)
+        self.steps: Ints = np.zeros_like(table.left)
+        self.facts: Ints = np.zeros((len(table.left), 4), dtype=np.int64)
 
-def _rate_device(world: World, lessons: Lessons, rows: Ints, line: Line, before: Ints, after: Ints) -> Rated:
-    axis, amount = line
-    table = world.tables[axis]
-    idle = _Idle(table, _useful(lessons, axis), rows)
-    steps = amount * STEPS // table.whole
-    if amount % table.whole:
-        slot, gain = idle.part_taken(before, after, amount, steps)
-    else:
-        slot, gain = np.zeros(len(rows), dtype=np.int64), idle.wholes_taken(before, after, amount // table.whole)
-    left = idle.total - steps
-    short = _short(lessons, left, after) - _short(lessons, idle.total, before)
-    flat = steps * ONE - _SCARCE * lessons.scarce.get(axis.class_key, 0) * steps // 1000
-    return Rated(gain - _best_fit(lessons, after, left) - _CPU_SHORT * short + flat, slot)
+    def renew(self, rows: Ints, cpu: Ints) -> None:
+        """Bring some hosts up to date. `cpu: int64[host]` is what they have free."""
+        left = self.table.left[rows]
+        steps = self.steps[rows] = np.maximum(left, 0) * STEPS // self.table.whole
+        count = (left == self.table.whole).sum(axis=1)
+        total = steps.sum(axis=1)
+        worth = self.worth(rows, count, cpu)
+        self.facts[rows] = np.stack((count, total, worth, _short(self._lessons, total, cpu)), axis=1)
 
+    def worth(self, rows: Ints, count: Ints, cpu: Ints) -> Ints:
+        """What they are worth with `count` wholly free ones and so much CPU: int64[host]."""
+        rank = self._rank(cpu)
+        wholes = self._useful.wholes[rank, np.maximum(count, 0)]
+        worth: Ints = self._useful.parts[self._at(rank, rows)].sum(axis=1) + wholes
+        return worth
 
-def _rate_plain(world: World, lessons: Lessons, rows: Ints, before: Ints, after: Ints) -> Rated:
-    gain = np.zeros(len(rows), dtype=np.int64)
-    total = np.zeros(len(rows), dtype=np.int64)
-    for axis, table in world.tables.items():
-        mine = np.flatnonzero(table.exists[rows, 0])
-        if len(mine):
-            idle = _Idle(table, _useful(lessons, axis), rows[mine])
-            gain[mine] += idle.worth(after[mine]) - idle.worth(before[mine])
-            total[mine] += idle.total
-    short = _short(lessons, total, after) - _short(lessons, total, before)
-    return Rated(gain - _best_fit(lessons, after, total) - _CPU_SHORT_PLAIN * short, np.zeros_like(gain))
+    def with_part_taken(self, rows: Ints, count: Ints, cpu: Ints, amount: int, steps: int) -> tuple[Ints, Ints]:
+        """The best device to take a part from, the first of equal ones, and what all are worth without it."""
+        rank = self._rank(cpu)
+        at = self._at(rank, rows)
+        left = self.table.left[rows]
+        parts, wholes = self._useful.parts[at], self._useful.wholes
+        untouched = wholes[rank, count]
+        fewer = wholes[rank, np.maximum(count - 1, 0)] - untouched
+        change = self._useful.parts[at - steps] - parts + (left == self.table.whole) * fewer[:, None]
+        change[left < amount] = NOWHERE
+        slot = change.argmax(axis=1)
+        return slot, change.max(axis=1) + parts.sum(axis=1) + untouched
 
+    def _rank(self, cpu: Ints) -> Ints:
+        return self._useful.levels.searchsorted(cpu, side="right")
 
-def _useful(lessons: Lessons, axis: Axis) -> Useful:
-    return lessons.useful(axis.class_key, _IDLE_WEIGHT)
+    def _at(self, rank: Ints, rows: Ints) -> Ints:
+        at: Ints = (rank * (STEPS + 1))[:, None] + self.steps[rows]
+        return at
 
 
 def _best_fit(lessons: Lessons, cpu: Ints, steps: Ints) -> Ints:
@@ -88,50 +161,5 @@ def _best_fit(lessons: Lessons, cpu: Ints, steps: Ints) -> Ints:
 
 def _short(lessons: Lessons, steps: Ints, cpu: Ints) -> Ints:
     """The milli-CPU that idle devices lack."""
-    return np.maximum(steps * lessons.cpu_per_device // STEPS - cpu, 0)
-
-
-class _Idle:
-    """The devices of one class on some hosts."""
-
-    def __init__(self, table: DeviceTable, useful: Useful, rows: Ints) -> None:
-        self._useful = useful
-        self._left = table.left[rows]
-        self._whole = table.whole
-        self._steps = np.maximum(self._left, 0) * STEPS // table.whole
-        self._is_whole = self._left == table.whole
-        self._count = self._is_whole.sum(axis=1)
-        self.total: Ints = self._steps.sum(axis=1)
-
-    def worth(self, cpu: Ints) -> Ints:
-        """What they are worth beside so much CPU."""
-        rank = self._rank(cpu)
-        worth: Ints = self._useful.parts[self._at(rank)].sum(axis=1) + self._useful.wholes[rank, self._count]
-        return worth
-
-    def wholes_taken(self, before: Ints, after: Ints, count: int) -> Ints:
-        """The change of worth when `count` whole ones go."""
-        rank = self._rank(after)
-        left = np.maximum(self._count - count, 0)
-        worth: Ints = self._useful.parts[self._at(rank)].sum(axis=1) + self._useful.wholes[rank, left]
-        return worth - self.worth(before)
-
-    def part_taken(self, before: Ints, after: Ints, amount: int, steps: int) -> tuple[Ints, Ints]:
-        """The best device to take a part from, the first of equal ones, and the change of worth then."""
-        parts, wholes = self._useful.parts, self._useful.wholes
-        rank = self._rank(after)
-        at = self._at(rank)
-        now = parts[at]
-        fewer = wholes[rank, np.maximum(self._count - 1, 0)] - wholes[rank, self._count]
-        change = parts[at - steps] - now + self._is_whole * fewer[:, None]
-        change[self._left < amount] = NOWHERE
-        slot = change.argmax(axis=1)
-        best = change[np.arange(len(slot)), slot]
-        return slot, best + now.sum(axis=1) + wholes[rank, self._count] - self.worth(before)
-
-    def _rank(self, cpu: Ints) -> Ints:
-        return self._useful.levels.searchsorted(cpu, side="right")
-
-    def _at(self, rank: Ints) -> Ints:
-        at: Ints = (rank * (STEPS + 1))[:, None] + self._steps
-        return at
+    short: Ints = np.maximum(steps * lessons.cpu_per_device // STEPS - cpu, 0)
+    return short

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby, product
+from operator import attrgetter
 
 from jobs.reasons import Kind, Reason
 from jobs.scheduler.block import Block, Words
 from jobs.scheduler.demand import Demand
-from jobs.scheduler.fit import Scope
+from jobs.scheduler.fit import Fits, Scope
 from jobs.scheduler.grants import Grants
 from jobs.scheduler.inventory import Inventory
 from jobs.scheduler.price import price_per_hour
 from jobs.scheduler.quota import QuotaBook
-from jobs.scheduler.snapshot import PodSet, Pool, Snapshot, WaitingJob
+from jobs.scheduler.snapshot import Alternative, PodSet, Pool, Snapshot, WaitingJob
 from jobs.scheduler.world import World
 
 
@@ -26,11 +28,16 @@ class Way:
     demand: Demand
     price_micro_per_hour: int | None
     block: Block | None
+    tier: int = 0  # ways of one tier are liked equally
 
 
 @dataclass(slots=True, eq=False)
 class Shape:
-    """All ways to run jobs of one shape, best first. `blocked` once one of them could not start in this pass."""
+    """All ways to run jobs of one shape, best first.
+
+    `blocked` once one of them could not start in this pass; `spent` once neither stopping others nor keeping room is
+    to be tried again.
+    """
 
     tenant: str
     scope: Scope
@@ -40,6 +47,7 @@ class Shape:
     is_never: bool  # no way could start, however empty the pools were
     time_limit_ms: int | None
     blocked: bool = field(default=False)
+    spent: bool = field(default=False)
 
 
 class Shapes:
@@ -52,6 +60,8 @@ class Shapes:
         self._inventory = Inventory(world, words)
         self._unused = QuotaBook(snapshot, words, unused=True)
         self._shapes: dict[tuple[object, ...], Shape] = {}
+        self._by_id: dict[int, int] = {}  # ids are safe: the snapshot keeps the objects
+        self._numbers: dict[tuple[Alternative, ...], int] = {}
         self._priced: dict[tuple[PodSet, ...], tuple[Demand, int | None]] = {}
 
     def __len__(self) -> int:
@@ -61,7 +71,7 @@ class Shapes:
     def of(self, job: WaitingJob) -> Shape:
         """The shape of a job: everything of it but its identity, age and own hold."""
         key = (
-            job.alternatives,
+            self._number_of(job.alternatives),
             job.tenant,
             job.pools,
             job.priority_class,
@@ -75,6 +85,13 @@ class Shapes:
         if known is None:
             known = self._shapes[key] = self._make(job)
         return known
+
+    def _number_of(self, alternatives: tuple[Alternative, ...]) -> int:
+        """One number for equal alternatives: hashing them takes longer than all else about a job."""
+        number = self._by_id.get(id(alternatives))
+        if number is None:
+            number = self._by_id[id(alternatives)] = self._numbers.setdefault(alternatives, len(self._numbers))
+        return number
 
     def _make(self, job: WaitingJob) -> Shape:
         ways = tuple(self._ways(job))
@@ -92,11 +109,12 @@ class Shapes:
 
     def _ways(self, job: WaitingJob) -> Iterator[Way]:
         priced = [(alternative.key, *self._demand(alternative.pod_sets)) for alternative in job.alternatives]
+        equals = [[way] for way in priced]
         if job.cheapest_first:
-            priced.sort(key=lambda way: (way[2] is None, way[2] or 0))  # stable; unrated is not free: last
-        for key, demand, price in priced:
-            for pool in job.pools:
-                yield self._way(job, key, demand, price, pool)
+            equals = [list(ways) for _, ways in groupby(sorted(priced, key=_price_rank), key=_price_rank)]
+        for tier, (ways, pool) in enumerate(product(equals, job.pools)):
+            for key, demand, price in ways:
+                yield replace(self._way(job, key, demand, price, pool), tier=tier)
 
     def _demand(self, pod_sets: tuple[PodSet, ...]) -> tuple[Demand, int | None]:
         """The one Demand of equal pod sets, and its price per hour."""
@@ -122,6 +140,27 @@ class Shapes:
             or _paused(pool)
             or self._grants.missing(job.tenant, pool)
         )
+
+
+def best_first(shape: Shape, fits: Fits) -> Iterator[Way]:
+    """The open ways as they are to be tried: of equally liked ones those that have room, the best host first."""
+    for _, tier in groupby(shape.open_ways, key=attrgetter("tier")):
+        ways = tuple(tier)
+        yield from ways if len(ways) == 1 else _by_score(ways, shape.scope, fits)
+
+
+def _by_score(ways: tuple[Way, ...], scope: Scope, fits: Fits) -> list[Way]:
+    rated = []
+    for way in ways:
+        scores = [fits.best(site, scope, way.demand) for site in fits.world.sites.get(way.pool.key, ())]
+        best = max((score for score in scores if score is not None), default=None)
+        if best is not None:
+            rated.append((best, way))
+    return [way for _, way in sorted(rated, key=lambda pair: -pair[0])]
+
+
+def _price_rank(way: tuple[str, Demand, int | None]) -> tuple[bool, int]:
+    return (way[2] is None, way[2] or 0)  # unrated is not free: last
 
 
 def _paused(pool: Pool) -> Block | None:

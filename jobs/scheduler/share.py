@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from jobs.scheduler.quota import QuotaBook
 from jobs.scheduler.shape import Shape
@@ -36,39 +35,53 @@ class Shares:
         for spent in snapshot.spent:
             for tenant in book.path(spent.tenant):
                 self._spent[tenant, spent.pool] += spent.amount
-        self._known: dict[tuple[str, str], dict[Shape | None, Standing]] = {}
+        self._due: dict[tuple[str, str], dict[Axis, tuple[int, int]]] = {}
+        self._base: dict[tuple[str, str], int] = {}
+        self._known: dict[tuple[str, str], dict[Shape, Standing]] = {}
 
     def path(self, tenant: str) -> tuple[str, ...]:
         """The tenant and all above it, the root last."""
         return self._book.path(tenant)
 
-    def of(self, tenant: str, pool: str, shape: Shape | None = None) -> Standing:
-        """The tenant's standing in the pool as it is, or as it would be with one more job of this shape."""
-        known = self._known.setdefault((tenant, pool), {})
-        if None not in known:
-            known[None] = (self._largest(tenant, pool, ((axis, 0) for axis in self._axes.get(pool, ()))), 0)
-        if shape not in known:
-            lines = shape.open_ways[0].demand.total if shape and shape.open_ways else ()
-            share = max(known[None][0], self._largest(tenant, pool, lines))
-            known[shape] = (share, self._spent[tenant, pool])
-        return known[shape]
+    def of(self, tenant: str, pool: str, shape: Shape) -> Standing:
+        """The tenant's standing in the pool as it would be with one more job of this shape."""
+        place = (tenant, pool)
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = {}
+            self._due[place] = self._dues(tenant, pool, self._book)
+            self._base[place] = max((_share(*due) for due in self._due[place].values()), default=0)
+        found = known.get(shape)
+        if found is None:
+            due, share = self._due[place], self._base[place]
+            for axis, extra in shape.open_ways[0].demand.total if shape.open_ways else ():
+                if axis in due:
+                    beyond, whole = due[axis]
+                    share = max(share, _share(beyond + extra, whole))
+            found = known[shape] = (share, self._spent[place])
+        return found
 
     def share(self, book: QuotaBook, tenant: str, pool: str, more: tuple[Line, ...] = ()) -> int:
         """The tenant's share as the book has it, with these amounts more (or, below 0, less), in millionths."""
         extra = dict(more)
-        lines = ((axis, extra.get(axis, 0)) for axis in self._axes.get(pool, ()))
-        return max((self._on_axis(tenant, pool, axis, amount, book) for axis, amount in lines), default=0)
+        dues = self._dues(tenant, pool, book).items()
+        return max((_share(beyond + extra.get(axis, 0), whole) for axis, (beyond, whole) in dues), default=0)
 
     def changed(self, tenant: str, pool: str) -> None:
         """Forget the shares of a tenant that holds something else than before, and of all above it."""
         for above in self._book.path(tenant):
             self._known.pop((above, pool), None)
 
-    def _largest(self, tenant: str, pool: str, lines: Iterable[tuple[Axis, int]]) -> int:
-        return max((self._on_axis(tenant, pool, axis, extra) for axis, extra in lines), default=0)
+    def _dues(self, tenant: str, pool: str, book: QuotaBook) -> dict[Axis, tuple[int, int]]:
+        """What the tenant holds beyond its guarantee (below 0: less), and what is normally its own, by axis."""
+        dues = {}
+        for axis in self._axes.get(pool, ()):
+            held, guarantee, nominal = book.held(tenant, pool, axis)
+            dues[axis] = (held - (guarantee or 0), self._totals[pool, axis] if nominal is None else nominal)
+        return dues
 
-    def _on_axis(self, tenant: str, pool: str, axis: Axis, extra: int, book: QuotaBook | None = None) -> int:
-        held, guarantee, nominal = (book or self._book).held(tenant, pool, axis)
-        beyond = max(0, held + extra - (guarantee or 0))
-        due = self._totals.get((pool, axis), 0) if nominal is None else nominal
-        return beyond * WHOLE // due if due else (ENDLESS if beyond else 0)
+
+def _share(beyond: int, whole: int) -> int:
+    if beyond <= 0:
+        return 0
+    return beyond * WHOLE // whole if whole else ENDLESS

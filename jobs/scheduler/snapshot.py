@@ -303,6 +303,17 @@ class Asked:
     weight: int
 
 
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """What was learnt of shared devices: one of which `free` thousandths are free keeps `idle` idle in the end.
+
+    A row holds for what is free up to the next one.
+    """
+
+    free: int
+    idle: int
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """All facts of one cycle."""
@@ -321,6 +332,7 @@ class Snapshot:
     running: tuple[Running, ...] = ()
     spent: tuple[Spent, ...] = ()
     history: tuple[Asked, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -375,4 +387,5 @@ _IDENTITY: dict[str, Callable[[Any], Any]] = {
     "running": attrgetter("job"),
     "spent": attrgetter("tenant", "pool"),
     "history": attrgetter("classes", "devices", "lines"),
+    "leftovers": attrgetter("free"),
 }

@@ -11,23 +11,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import replace
 from itertools import accumulate
 from random import Random
 
-import numpy as np
-
 from jobs.scheduler.demand import Demand
 from jobs.scheduler.fit import Fits, Scope
-from jobs.scheduler.lessons import STEPS, Form, Ints, Kin, Lessons, forms_of
+from jobs.scheduler.lessons import STEPS, Form, Kin, Lessons, forms_of
 from jobs.scheduler.snapshot import (
-    Alternative,
-    Asked,
     Axis,
     Cluster,
     Device,
-    DeviceShare,
     Host,
+    Leftover,
     Line,
     PodSet,
     Pool,
@@ -37,7 +33,7 @@ from jobs.scheduler.snapshot import (
 )
 from jobs.scheduler.world import World
 
-_DEVICES = 640  # of the fleet on paper, at most about
+_DEVICES = 6400  # of the fleet on paper, at most about
 _FILLS = 3  # of each kind
 _ARRIVE_PERCENT = 130
 _BUCKET = STEPS // 100  # sizes that differ by less learn together
@@ -47,40 +43,20 @@ _CPU = Axis("cpu", Resource.CPU)
 _CARD = "device"  # the one class on paper: what fits in a hole does not depend on the model
 
 
-def taught(world: World, history: tuple[Asked, ...]) -> World:
-    """The same world, with what `history` teaches about its hosts; unchanged without history."""
-    if history:
-        wholes = tuple((axis.class_key, table.whole) for axis, table in world.tables.items())
-        world.lessons = _learn(history, tuple(sorted(_kin(world))), wholes)
-    return world
+def leftovers(snapshot: Snapshot) -> tuple[Leftover, ...]:
+    """What the history of a snapshot teaches of its fleet; nothing where no part of a device was ever asked for.
 
-
-@lru_cache(maxsize=8)
-def _learn(history: tuple[Asked, ...], fleet: tuple[Kin, ...], wholes: tuple[tuple[str, int], ...]) -> Lessons | None:
-    forms = forms_of(history, dict(wholes))
-    return Lessons(forms, fleet, _idle_for_good(forms, fleet)) if forms.total() else None
-
-
-def _kin(world: World) -> Iterator[Kin]:
-    cpu = world.all_cpu
-    for axis, table in world.tables.items():
-        devices = table.exists.sum(axis=1)
-        alike = Counter(zip(devices.tolist(), cpu.tolist(), strict=True))
-        for (count, amount), hosts in alike.items():
-            if count:
-                yield Kin(axis.class_key, count, amount, hosts)
-
-
-def _idle_for_good(forms: Counter[Form], fleet: tuple[Kin, ...]) -> Ints:
-    """int64[STEPS + 1]: steps that stay idle in the end of a device of which so many are free now."""
+    This takes seconds where a pass takes less: it is for now and then, its rows are for every snapshot after.
+    """
+    world = World.of(replace(snapshot, history=(), leftovers=()))
+    wholes = {axis.class_key: table.whole for axis, table in world.tables.items()}
+    forms = forms_of(snapshot.history, wholes)
     if not any(0 < form.steps < STEPS for form in forms):
-        return np.zeros(STEPS + 1, dtype=np.int64)
-    on_paper = _OnPaper(forms, fleet)
-    plain, mindful = (on_paper.learnt(Lessons(on_paper.forms, on_paper.fleet, waste)) for waste in (None, _NO_WASTE))
-    return (plain + mindful) // 2
-
-
-_NO_WASTE = np.zeros(STEPS + 1, dtype=np.int64)
+        return ()
+    on_paper = _OnPaper(forms, tuple(sorted(world.kin())))
+    plain, mindful = on_paper.learnt(mindful=False), on_paper.learnt(mindful=True)
+    halved = [(one + other) // 2 for one, other in zip(plain, mindful, strict=True)]
+    return tuple(Leftover(bucket * _BUCKET, idle) for bucket, idle in enumerate(halved))
 
 
 class _OnPaper:
@@ -98,8 +74,11 @@ class _OnPaper:
         self._asked = [(form, Demand((PodSet("pod", 1, _lines(form)),))) for form, _ in in_order]
         self._bounds = list(accumulate(weight for _, weight in in_order))
 
-    def learnt(self, lessons: Lessons) -> Ints:
-        """What is left in the end, by what was free on the way, over a few fills."""
+    def learnt(self, *, mindful: bool) -> list[int]:
+        """What is left in the end, by bucket of what was free on the way, over some fills; `mindful` of CPU or not."""
+        lessons = Lessons(self.forms, self.fleet)
+        if not mindful:
+            lessons.cpu_per_device = 0
         left_over: Counter[int] = Counter()
         seen: Counter[int] = Counter()
         ends: list[int] = []
@@ -114,7 +93,7 @@ class _OnPaper:
             for bucket in range(STEPS // _BUCKET)
         ]
         opened = _OPENING_PERCENT * sum(ends) // (100 * len(ends)) if ends else 0
-        return np.append(np.repeat(np.array(learnt, dtype=np.int64), _BUCKET), opened)
+        return [*learnt, opened]
 
     def _fill(self, lessons: Lessons, chance: Random) -> list[list[int]]:
         """Of every shared device, the steps that were free of it after each pod."""

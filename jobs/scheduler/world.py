@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
@@ -10,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from jobs.scheduler.lessons import Kin, Lessons, learn
 from jobs.scheduler.snapshot import (
     Axis,
     Device,
@@ -86,15 +88,16 @@ class DeviceTable:
         parts: Ints = (np.maximum(left, 0) // amount).sum(axis=1)
         return parts
 
-    def take(self, host: int, amount: int) -> tuple[DeviceShare, ...]:
-        """The devices given for `amount`: whole ones by key, a part from the device it fills best."""
+    def take(self, host: int, amount: int, slot: int | None = None) -> tuple[DeviceShare, ...]:
+        """The devices given for `amount`: whole ones by key, a part from `slot` or from the device it fills best."""
         left = self.left[host]
         keys = self.keys[host]
         if amount % self.whole == 0:
             chosen = np.flatnonzero(left == self.whole)[: amount // self.whole]
             left[chosen] = 0
             return tuple(DeviceShare(keys[slot], self.whole) for slot in chosen.tolist())
-        slot = int(np.where(left >= amount, left, NO_BOUND).argmin())
+        if slot is None:
+            slot = int(np.where(left >= amount, left, NO_BOUND).argmin())
         left[slot] -= amount
         return (DeviceShare(keys[slot], amount),)
 
@@ -142,8 +145,10 @@ class World:
 
     `free: int64[host, axis]` may be negative where more is held than there is; of devices it counts usable parts.
     `total` of the same shape is what is in service at all. `slots: int64[host]` are pods still taken.
-    `tight: int64[host]` orders hosts by fewest free devices, then by least free CPU. `changes[site]` is the log
-    of rows that changed, for whoever keeps figures of their own.
+    `cpu: int64[host]` is the free CPU, `all_cpu` all there is of it. `tight: int64[host]` orders hosts by fewest free
+    devices, then by least free CPU. `changes[site]` is the log of rows that changed, for whoever keeps figures of
+    their own, and `changes_of[axis][site]` that of the rows with devices of one class. `lessons` is what recorded
+    shapes teach about these hosts, where there are any.
     """
 
     hosts: tuple[Host, ...]
@@ -156,8 +161,12 @@ class World:
     total: Ints
     free: Ints
     slots: Ints
+    cpu: Ints
+    all_cpu: Ints
     tight: Ints
     changes: list[list[int]]
+    changes_of: dict[Axis, list[list[int]]]
+    lessons: Lessons | None = None
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> World:
@@ -169,7 +178,19 @@ class World:
         world._measure(snapshot)
         world.enter(snapshot.holdings, -1)
         world._withhold_foreign_devices()
+        if snapshot.history:
+            wholes = tuple((axis.class_key, table.whole) for axis, table in world.tables.items())
+            world.lessons = learn(snapshot.history, snapshot.leftovers, tuple(sorted(world.kin())), wholes)
         return world._settled()
+
+    def kin(self) -> Iterator[Kin]:
+        """All hosts with devices, those that are alike together, whatever is held or out of order."""
+        for axis, table in self.tables.items():
+            devices = table.exists.sum(axis=1)
+            alike = Counter(zip(devices.tolist(), self.all_cpu.tolist(), strict=True))
+            for (count, cpu), hosts in alike.items():
+                if count:
+                    yield Kin(axis.class_key, count, cpu, hosts)
 
     def copy(self) -> World:
         """An independent world in the same state, with an empty log."""
@@ -192,9 +213,37 @@ class World:
         twin = World()
         twin.__dict__.update(self.__dict__)
         twin.tables = tables
-        twin.free, twin.slots, twin.tight = self.free.copy(), self.slots.copy(), self.tight.copy()
-        twin.changes = [[] for _ in self.changes]
+        twin.free, twin.slots = self.free.copy(), self.slots.copy()
+        twin.cpu, twin.tight = self.cpu.copy(), self.tight.copy()
+        twin._begin_logs()
         return twin
+
+    def _begin_logs(self) -> None:
+        sites = range(sum(len(of_pool) for of_pool in self.sites.values()))
+        self.changes = [[] for _ in sites]
+        self.changes_of = {axis: [[] for _ in sites] for axis in self.tables}
+
+    def log(self, site: Site, lines: Sequence[Line]) -> list[int]:
+        """The log of the rows of a site that matter to a pod of `lines`; rows without its devices never do."""
+        for axis, _ in lines:
+            if axis in self.changes_of:
+                return self.changes_of[axis][site.number]
+        return self.changes[site.number]
+
+    def rows_for(self, site: Site, lines: Sequence[Line]) -> Ints:
+        """The rows of a site that have devices for a pod of `lines`; all of them when it asks for none."""
+        rows = np.arange(site.start, site.stop, dtype=np.int64)
+        for axis, _ in lines:
+            if axis in self.tables:
+                have: Ints = rows[self.tables[axis].exists[rows, 0]]
+                return have
+        return rows
+
+    def _logged(self, row: int) -> None:
+        site = self.site_of[row].number
+        self.changes[site].append(row)
+        for axis in self._axes_of[row]:
+            self.changes_of[axis][site].append(row)
 
     def _find_sites(self) -> None:
         sites: list[Site] = []
@@ -203,10 +252,13 @@ class World:
             sites.append(Site(len(sites), pool, cluster, start, start + sum(1 for _ in hosts)))
         self.site_of = [site for site in sites for _ in range(site.start, site.stop)]
         self.sites = {pool: tuple(found) for pool, found in groupby(sites, key=lambda site: site.pool)}
-        self.changes = [[] for _ in sites]
 
     def _measure(self, snapshot: Snapshot) -> None:
         self.tables = _device_tables(snapshot)
+        self._axes_of = [
+            tuple(axis for axis, table in self.tables.items() if row in table.keys) for row in range(len(self.hosts))
+        ]
+        self._begin_logs()
         plain = {line.axis for host in self.hosts for line in host.allocatable}
         self.axes = tuple(sorted(plain | self.tables.keys()))
         self.column = {axis: column for column, axis in enumerate(self.axes)}
@@ -221,6 +273,8 @@ class World:
         slots = [MANY if host.slots is None else host.slots for host in self.hosts]
         self._all_slots: Ints = np.array(slots, dtype=np.int64)
         self.slots = self._all_slots.copy()
+        self.all_cpu = self._allocatable[:, self._cpu_columns].sum(axis=1)
+        self.cpu = self.all_cpu.copy()
         self.tight = np.zeros(len(self.hosts), dtype=np.int64)
 
     def _withhold_foreign_devices(self) -> None:
@@ -244,7 +298,7 @@ class World:
         for axis, table in self.tables.items():
             self.free[rows, self.column[axis]] = table.usable(rows)
         free = self.free[rows]
-        cpu = free[:, self._cpu_columns].sum(axis=1)
+        cpu = self.cpu[rows] = free[:, self._cpu_columns].sum(axis=1)
         self.tight[rows] = _tight(free[:, self._device_columns].sum(axis=1), np.clip(cpu, 0, _CPU_MOST))
         return self
 
@@ -270,7 +324,7 @@ class World:
         if rows:
             self._settled(np.array(rows, dtype=np.int64))
         for row in rows:
-            self.changes[self.site_of[row].number].append(row)
+            self._logged(row)
 
     def room(self, rows: Rows, lines: Sequence[Line]) -> Ints:
         """How many pods of `lines` each of the hosts could take, never negative."""
@@ -287,14 +341,18 @@ class World:
         column = self.column.get(axis)
         return 0 if column is None else self.free[rows, column] // amount
 
-    def take(self, host: int, lines: Sequence[Line]) -> tuple[DeviceShare, ...]:
-        """Give one pod what it asks on a host that has room for it; the devices it got."""
+    def take(self, host: int, lines: Sequence[Line], slot: int | None = None) -> tuple[DeviceShare, ...]:
+        """Give one pod what it asks on a host that has room for it; the devices it got.
+
+        `slot`: the device that a part is taken from; the one it fills best without.
+        """
         shares: tuple[DeviceShare, ...] = ()
         for axis, amount in lines:
             self.free[host, self.column[axis]] -= amount
             table = self.tables.get(axis)
             if table is not None:
-                shares += table.take(host, amount)
+                shares += table.take(host, amount, slot)
+                slot = None  # it was of the first class
         self.slots[host] -= 1
         self._changed(host)
         return shares
@@ -312,9 +370,9 @@ class World:
     def _changed(self, host: int) -> None:
         free = self.free[host].tolist()
         devices = sum(max(free[column], 0) for column in self._device_columns)
-        cpu = sum(free[column] for column in self._cpu_columns)
+        cpu = self.cpu[host] = sum(free[column] for column in self._cpu_columns)
         self.tight[host] = _tight(devices, min(max(cpu, 0), _CPU_MOST))
-        self.changes[self.site_of[host].number].append(host)
+        self._logged(host)
 
 
 def _device_tables(snapshot: Snapshot) -> dict[Axis, DeviceTable]:
