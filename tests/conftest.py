@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db.backends.postgresql.operations import DatabaseOperations
 from django.utils import translation
 from hypothesis import settings
@@ -12,6 +13,9 @@ from hypothesis import settings
 settings.register_profile("everyday", max_examples=25, deadline=None)
 if "CI" not in os.environ:
     settings.load_profile("everyday")
+
+# Passwords are digested as in the product, at the least cost that Argon2 allows: a hundred tests make one.
+Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
 
 # Browser tests leave an event loop in the thread that later tests of the same process use the database from.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

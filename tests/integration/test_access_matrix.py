@@ -8,12 +8,15 @@ Nothing here is computed from the permission table. A route without a row fails.
 
 import json
 import uuid
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
+from http.cookies import SimpleCookie
 from pathlib import Path
 
 import pytest
 from django.db import transaction
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from jobs.models import Artifact, Attempt, Job, TemplateVersion
@@ -23,11 +26,11 @@ from tenants.models import Grant, Membership, Project, Team, User
 from tenants.services.grant_pool import grant_pool
 from tests import builders as make
 from tests import declared
-from tests.cast import cast, cast_rows
+from tests.cast import cast_rows
 from tests.integration.access_bodies import BODIES
 from tests.integration.access_rows import ANONYMOUS_MAY, ROLES, TABLE
 
-__all__ = ["cast", "cast_rows"]
+__all__ = ["cast_rows"]
 
 
 def routes() -> set[str]:
@@ -103,9 +106,15 @@ def templates_of(project: Project, source: TemplateVersion) -> dict[str, dict[st
     return {f"{face}template_{act}": {"slug": slug} for face in ("", "api_") for act in acts}
 
 
-@pytest.fixture
-def sides(cast, settings, tmp_path) -> dict[str, Objects]:
-    settings.STATE_DIR = tmp_path
+@pytest.fixture(scope="module")
+def sides(cast_rows, django_db_blocker, tmp_path_factory) -> Iterator[dict[str, Objects]]:
+    """Made once, in the cast's transaction: every request is rolled back to this."""
+    state = tmp_path_factory.mktemp("state")
+    with django_db_blocker.unblock(), override_settings(STATE_DIR=state):
+        yield both_sides(cast_rows, state)
+
+
+def both_sides(cast, state: Path) -> dict[str, Objects]:
     publish_shipped_templates(now=make.NOW)
     far = make.make_node("n2", cast.cluster, cast.other)
     make.make_kubernetes("far", server="https://127.0.0.1:9")
@@ -120,7 +129,7 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
         "own": Objects(
             cast.alpha.pk,
             own.pk,
-            a_file(own, tmp_path),
+            a_file(own, state),
             cast.node.pk,
             "shared",
             tenants_of(cast.models, cast.alpha, cast.member, "shared")
@@ -130,7 +139,7 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
         "other": Objects(
             cast.beta.pk,
             other.pk,
-            a_file(other, tmp_path),
+            a_file(other, state),
             far.pk,
             "other",
             tenants_of(cast.vision, cast.beta, cast.outsider, "other")
@@ -138,6 +147,25 @@ def sides(cast, settings, tmp_path) -> dict[str, Objects]:
             | declared.arguments(cast.cpu, cast.memory, "other"),
         ),
     }
+
+
+@pytest.fixture(scope="module")
+def as_role(cast_rows, django_db_blocker) -> Callable[[str], Client]:
+    """Gives a new client of that role, with the cookies of a sign-in that is done once a role."""
+    cookies = {"anonymous": SimpleCookie()}
+    with django_db_blocker.unblock():
+        for role in ROLES:
+            if role != "anonymous":
+                client = Client()
+                client.force_login(cast_rows.person(role))
+                cookies[role] = client.cookies
+
+    def signed_in(role: str) -> Client:
+        client = Client()
+        client.cookies = deepcopy(cookies[role])
+        return client
+
+    return signed_in
 
 
 def a_file(job: Job, state: Path) -> uuid.UUID:
@@ -178,7 +206,7 @@ def call(client: Client, route: str, method: str, objects: Objects) -> str:
         **{name: {"right": "runner"} for name in ("role_manifest", "api_cluster_role")},
         **{name: {"key": "cpu"} for name in ("class_detail", "class_edit", "class_retire", "rate_publish")},
         **{name: {"key": objects.pool} for name in ("api_pool", "api_pool_preview")},
-        "api_node_stage": {"key": objects.node},
+        **{name: {"key": objects.node} for name in with_previews("api_node_stage")},
         **{name: {"key": "site"} for name in ("api_cluster", "api_cluster_state")},
         **{f"api_{name}": {"key": "cpu"} for name in ("class", "class_preview", "class_retire")},
         **{f"api_{name}": {"key": "cpu"} for name in ("rates", "rate_preview")},
@@ -244,23 +272,18 @@ def test_what_the_anonymous_may_reach_is_a_short_list():
 
 
 @pytest.mark.parametrize(("route", "method"), list(TABLE), ids=str)
-def test_access_matrix(route, method, cast, sides):
+def test_access_matrix(route, method, db, sides, as_role):
     wanted = dict(zip(("own", "other"), TABLE[route, method], strict=True))
     got = {"own": "", "other": ""}
     for side, row in wanted.items():
         for role in ROLES if row else ():
-            client = Client()
-            if role != "anonymous":
-                client.force_login(cast.person(role))
             with transaction.atomic():
-                got[side] += call(client, route, method, sides[side])
+                got[side] += call(as_role(role), route, method, sides[side])
                 transaction.set_rollback(True)
     assert got == wanted
 
 
 @pytest.mark.parametrize("route", ["home", "job_list", "service_list", "my_usage", "usage_by_project", "api_jobs"])
-def test_no_list_names_what_its_reader_may_not_see(route, cast, sides):
+def test_no_list_names_what_its_reader_may_not_see(route, db, sides, as_role):
     for role in ("pool_admin", "lead", "owner", "member", "viewer", "stranger"):
-        client = Client()
-        client.force_login(cast.person(role))
-        assert "beta" not in client.get(reverse(route)).content.decode().lower(), role
+        assert "beta" not in as_role(role).get(reverse(route)).content.decode().lower(), role

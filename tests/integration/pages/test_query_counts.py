@@ -158,10 +158,8 @@ def count(client, path: str) -> int:
 
 def counts(cast, as_user, job: str) -> dict[str, int]:
     """Queries of every page."""
-    return {
-        f"{role} {path}": count(as_user(cast.person(role)), path.format(job=job, node=cast.node.pk))
-        for role, path in PAGES
-    }
+    clients = {role: as_user(cast.person(role)) for role in dict(PAGES)}
+    return {f"{role} {path}": count(clients[role], path.format(job=job, node=cast.node.pk)) for role, path in PAGES}
 
 
 def test_queries_do_not_grow_with_the_rows(cast, as_user):
