@@ -7,11 +7,13 @@ for it ends at the proxy.
 import contextlib
 import http.client
 import json
+import re
 import ssl
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,8 @@ class FaultProxy:
         self.passed: list[Passed] = []
         self.requests: list[tuple[str, str]] = []
         self.stopped = threading.Event()
+        self.ahead_s = 0.0
+        """By how much the whole cluster's clock seems to be ahead: in the date of answers and in every time in them."""
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"proxy": self})
         self._server = ThreadingHTTPServer((LOOPBACK, 0), handler)
@@ -131,6 +135,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: the record says it better."""
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """By the cluster's clock."""
+        return super().date_time_string((time.time() if timestamp is None else timestamp) + self.proxy.ahead_s)
+
     def _go_wrong(self, fault: Fault, content: bytes) -> None:
         match fault.kind:
             case "refuse" | "body":
@@ -175,9 +183,11 @@ class _Handler(BaseHTTPRequestHandler):
         with self._ask(content) as response:
             kind = (("Content-Type", response.getheader("Content-Type", "")),)
             length = response.getheader("Content-Length")
-            if length is not None or self.command in WRITES:
+            whole = self.proxy.ahead_s and "watch=" not in self.path and kind[0][1] == "application/json"
+            if length is not None or self.command in WRITES or whole:
                 answer = response.read()
                 self.proxy.record(self.command, self.path, response.status, answer)
+                answer = _by_clock(answer, self.proxy.ahead_s) if whole else answer
                 self._answer(response.status, kind, answer)
                 return
             self._head(response.status, (*kind, ("Transfer-Encoding", "chunked")))
@@ -240,6 +250,19 @@ _EXPIRED = (
     b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,'
     b'"message":"The provided continue parameter is too old to display a consistent list result."}'
 )
+
+
+_TIME = re.compile(rb'"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z"')
+
+
+def _by_clock(answer: bytes, ahead_s: float) -> bytes:
+    """The answer with every time in it as a clock that is so far ahead would have written it."""
+
+    def moved(found: re.Match[bytes]) -> bytes:
+        moment = datetime.fromisoformat(found[1].decode()) + timedelta(seconds=ahead_s)
+        return b'"%s"' % moment.strftime("%Y-%m-%dT%H:%M:%SZ").encode()
+
+    return _TIME.sub(moved, answer)
 
 
 def _every_other(answer: bytes) -> bytes:

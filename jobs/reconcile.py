@@ -6,7 +6,7 @@ Every answer may be acted on and then lost: the next pass sees the same facts an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +20,9 @@ APPLY_AGAIN_AFTER = timedelta(seconds=5)
 """A claimed start not up by then is asked for again: whoever asked first may have died half-way."""
 READY_TIMEOUT = timedelta(minutes=5)
 """How long a claimed start may stay without a running member."""
+CLOCK_SLACK = timedelta(seconds=2)
+"""How far a time that a cluster tells may lie outside what can be without being called wrong: clusters cut theirs to
+whole seconds."""
 STOP_MARGIN = timedelta(seconds=30)
 """Beyond limit and grace before the portal asks for the end itself: the driver enforces the limit first."""
 
@@ -47,6 +50,7 @@ class View:
     missing_passes: int
     expires_quietly: bool
     """An interactive job's time-to-live is the end it was asked for, not a failure."""
+    bound_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Times:
     started_at: datetime | None = None
     ready_at: datetime | None = None
     stopped_at: datetime | None = None
+    said: Mapping[str, datetime] = field(default_factory=dict)
+    """What the cluster said where that cannot have been, by the name of the time that stands in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +110,15 @@ class End:
 Action = Apply | Stop | Missing | Progress | End
 
 
-def decide(view: View, seen: SeenWorkload | None, *, complete: bool, now: datetime) -> Action | None:
-    """The one next step, or None to wait. `complete` is False when the list may be partial."""
+def decide(
+    view: View, seen: SeenWorkload | None, *, complete: bool, now: datetime, until: datetime | None = None
+) -> Action | None:
+    """The one next step, or None to wait. `complete` is False when the list may be partial; nothing seen can be later
+    than `until`, when the look was over.
+    """
     if seen is None:
         return _decide_unseen(view, complete, now)
-    times = times_of(seen, view.members)
+    times = possible(times_of(seen, view.members), view, max(now, until or now))
     if over(seen, view):
         return _end(view, seen, times, now)
     if view.state is JobState.STOPPING:
@@ -136,6 +146,36 @@ def times_of(seen: SeenWorkload, members: int) -> Times:
         ready_at=max(readies) if len(readies) >= members else None,
         stopped_at=max(m.finished_at for m in ended if m.finished_at) if len(ended) >= members else None,
     )
+
+
+def possible(times: Times, view: View, latest: datetime) -> Times:
+    """The times as they can have been: none before the intent to start, after the look, or out of order.
+
+    In place of a start that cannot have been stands the earliest that can; of an end, when the portal saw it. What is
+    known already stays.
+    """
+    said: dict[str, datetime] = {}
+
+    def within(name: str, told: datetime | None, floor: datetime, too_early: datetime) -> datetime | None:
+        if told is None or floor <= told <= latest:
+            return told
+        early = told < floor
+        wrong = (floor - told if early else told - latest) > CLOCK_SLACK
+        if wrong:
+            said[name] = told
+        if not early:
+            return latest
+        return too_early if wrong else floor
+
+    floor = view.claimed_at
+    latest = max(latest, floor)
+    bound = view.bound_at or within("bound_at", times.bound_at, floor, floor)
+    floor = bound or floor
+    started = view.started_at or within("started_at", times.started_at, floor, floor)
+    floor = started or floor
+    ready = within("ready_at", times.ready_at, floor, floor)
+    stopped = within("stopped_at", times.stopped_at, floor, latest)
+    return Times(bound, started, ready, stopped, said)
 
 
 def _decide_unseen(view: View, complete: bool, now: datetime) -> Action | None:
@@ -183,7 +223,9 @@ def _limit_end(view: View) -> tuple[JobState, Reason]:
 def _end(view: View, seen: SeenWorkload, times: Times, now: datetime) -> End:
     if times.stopped_at is None:
         known = [m.finished_at for m in seen.members if m.finished_at]
-        times = Times(times.bound_at, times.started_at, times.ready_at, max(known, default=now))
+        ended = replace(times, stopped_at=max(known, default=now))
+        again = possible(ended, view, now)
+        times = replace(again, said={**times.said, **again.said})
     if all(m.phase is Phase.SUCCEEDED for m in seen.members) and len(seen.members) >= view.members:
         # It finished before the stop reached it: that is how it ended.
         return End(JobState.SUCCEEDED, Reason.SUCCEEDED, times, {"ran": _ran(times)}, exit_code=0)

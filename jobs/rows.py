@@ -103,7 +103,9 @@ def move_values(
     if to in FINAL:
         values["finished_at"] = moment
     if to is JobState.QUEUED and requeue:
-        values |= {"generation": job.generation + 1, "stop_to": ""}
+        values |= {"generation": job.generation + 1, "stop_to": "", "stops_for": None}
+    if to is JobState.ADMITTED:
+        values |= {"claims_pool": "", "claims_since": None}
     return values
 
 
@@ -144,6 +146,7 @@ def view_of(attempt: Attempt) -> View:
         attempts_left=job.max_attempts - attempt.number,
         missing_passes=attempt.missing_passes,
         expires_quietly=job.task_type == "experiment",
+        bound_at=attempt.bound_at,
     )
 
 
@@ -210,6 +213,10 @@ def write_times(attempt: Attempt, seen: SeenWorkload | None, times: Times) -> li
         if value is not None and getattr(attempt, name) is None:
             setattr(attempt, name, value)
             fields.append(name)
+            if name in times.said:
+                attempt.corrected_times = attempt.corrected_times | {name: times.said[name].isoformat()}
+    if any(name in times.said for name in fields):
+        fields.append("corrected_times")
     members = [_plain(m) for m in seen.members] if seen else attempt.members_seen
     if members != attempt.members_seen:
         attempt.members_seen = members

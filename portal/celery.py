@@ -16,6 +16,7 @@ IO_QUEUE = "io"
 BEAT_SCHEDULE: dict[str, dict[str, object]] = {
     "cycle": {"task": "jobs.run_cycle", "schedule": 2.0, "options": {"expires": 2}},
     "reconcile": {"task": "jobs.reconcile_all", "schedule": 1.0, "options": {"expires": 1}},
+    "listen": {"task": "jobs.listen", "schedule": 5.0, "options": {"expires": 5}},
     "validation": {"task": "jobs.validate_nodes", "schedule": 5.0, "options": {"expires": 5}},
     "health": {"task": "jobs.judge_health", "schedule": 30.0, "options": {"expires": 30}},
     "inventory": {"task": "resources.sync_all", "schedule": 15.0, "options": {"expires": 15}},

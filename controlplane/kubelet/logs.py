@@ -7,15 +7,18 @@ import re
 import ssl
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 from controlplane.kubelet.pods import Life, Pods
+from controlplane.kubelet.script import Script
 
-CHUNK = 65_536
 LINES = 20
+LINE_BYTES = 1_000
+BATCH = 64
 FOLLOW_SECONDS = 0.5
 PATH = re.compile(r"/containerLogs/([^/]+)/([^/]+)/([^/]+)")
 
@@ -89,43 +92,60 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _content(life: Life, query: dict[str, str]) -> Iterator[bytes]:
-    """The log so far, and with follow=true a line now and then until the run has ended."""
-    if life.told.log_bytes:
-        yield from _big(life.told.log_bytes)
-        return
-    lines = _lines(life)
+    """The log so far, as the options want it, and with follow=true a line now and then until the run has ended."""
+    stamped = query.get("timestamps") == "true"
+    lines = _since(life, query.get("sinceTime", ""))
     if "tailLines" in query:
         count = int(query["tailLines"])
-        lines = lines[-count:] if count else []
-    started = life.started.strftime("%Y-%m-%dT%H:%M:%S.000000000Z ") if life.started else ""
-    mark = started if query.get("timestamps") == "true" else ""
-    if lines:
-        yield "".join(f"{mark}{line}\n" for line in lines).encode()
+        lines = iter(deque(lines, maxlen=count))
+    for batch in iter(lambda: list(itertools.islice(lines, BATCH)), []):
+        yield b"".join((_mark(at) + text if stamped else text) + b"\n" for at, text in batch)
     if query.get("follow") != "true":
         return
     for number in itertools.count(1):
         if life.finished or life.stopping:
             return
         time.sleep(FOLLOW_SECONDS)
-        yield f"{mark}still running {number}\n".encode()
+        yield (_mark(time.time_ns()) if stamped else b"") + f"still running {number}\n".encode()
 
 
-def _lines(life: Life) -> list[str]:
-    """What has been said so far."""
+def _mark(at: int) -> bytes:
+    """A time in nanoseconds since 1970 as the API writes it before a line."""
+    second, rest = divmod(at, 1_000_000_000)
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z ".encode()
+
+
+def _since(life: Life, since: str) -> Iterator[tuple[int, bytes]]:
+    """Lines with their times in nanoseconds: all that the node still has, from a time on (whole seconds)."""
+    begin = int(life.started.timestamp() * 1_000_000) * 1_000 if life.started else 0
+    first = 0
+    if since:
+        first = int(datetime.datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()) * 1_000_000_000
+    if life.told.log_bytes:
+        return _big(life.told, begin, first)
+    return ((begin + after, text.encode()) for after, text in _lines(life) if begin + after >= first)
+
+
+def _lines(life: Life) -> list[tuple[int, str]]:
+    """What has been said so far, each with its nanoseconds after the start."""
     if not life.told.log_lines:
-        return (life.told.log or "\n".join(f"line {number}" for number in range(1, LINES + 1))).splitlines()
+        said = life.told.log or "\n".join(f"line {number}" for number in range(1, LINES + 1))
+        return [(number, text) for number, text in enumerate(said.splitlines())]
     until = life.ended or datetime.datetime.now(datetime.UTC)
     ran = (until - life.started).total_seconds() * 1_000 if life.started else 0.0
-    said = [text for after, text in json.loads(life.told.log_lines) if after <= ran]
-    return said + ([life.told.goodbye] if life.told.goodbye and life.polite and life.finished else [])
+    found = [(after * 1_000_000, text) for after, text in json.loads(life.told.log_lines) if after <= ran]
+    goodbye = life.told.goodbye and life.polite and life.finished
+    return found + ([(int(ran * 1_000_000), life.told.goodbye)] if goodbye else [])
 
 
-def _big(size: int) -> Iterator[bytes]:
-    line = b"a line of a log that nobody should read to its end\n"
-    block = line * (CHUNK // len(line) + 1)
-    while size > 0:
-        yield block[:size]
-        size -= len(block)
+def _big(told: Script, begin: int, first: int) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines of a thousand bytes, some megabytes a second; of a rotated log the newest only."""
+    step = 1_000_000_000 * LINE_BYTES // (told.log_bytes_a_second or told.log_bytes)
+    count = told.log_bytes // LINE_BYTES
+    kept = count - (told.log_kept // LINE_BYTES if told.log_kept else count)
+    skipped = max(kept, -(-(first - begin) // step) if first > begin else 0)
+    filler = b"." * (LINE_BYTES - 11)
+    return ((begin + number * step, b"%09d %s" % (number, filler)) for number in range(skipped, count))
 
 
 def _limited(content: Iterator[bytes], limit: str | None) -> Iterator[bytes]:

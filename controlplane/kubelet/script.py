@@ -25,8 +25,9 @@ class Script:
     waiting: the reason for which it never starts, e.g. ImagePullBackOff. reject: the reason for which the node
     refuses it, e.g. UnexpectedAdmissionError. stop_after: what the program takes to end once it is asked to; above
     the grace period it is killed. stuck: asked to end, it neither ends nor is forgotten. log_bytes: a log of that
-    size instead of `log`. log_lines: JSON [[milliseconds after the start, line], …] instead of both; goodbye: the
-    line it says when it ends because it was asked to, with stop_exit_code if that is not negative.
+    size instead of `log`, written all within the first second or at log_bytes_a_second; of one that was rotated the
+    node has the last log_kept bytes. log_lines: JSON [[milliseconds after the start, line], …] instead of both;
+    goodbye: the line it says when it ends because it was asked to, with stop_exit_code if that is not negative.
     """
 
     duration: float = -1.0
@@ -45,6 +46,8 @@ class Script:
     stuck: bool = False
     log: str = ""
     log_bytes: int = 0
+    log_bytes_a_second: int = 0
+    log_kept: int = 0
     log_lines: str = ""
     goodbye: str = ""
     stop_exit_code: int = -1

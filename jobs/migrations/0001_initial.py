@@ -17,6 +17,22 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='Cycle',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('at', models.DateTimeField()),
+                ('duration_ms', models.IntegerField()),
+                ('waiting', models.IntegerField()),
+                ('admitted', models.IntegerField()),
+                ('snapshot_sha256', models.CharField(max_length=64)),
+            ],
+            options={
+                'ordering': ['-at'],
+                'default_permissions': (),
+                'indexes': [models.Index(fields=['-at'], name='cycle_at')],
+            },
+        ),
+        migrations.CreateModel(
             name='JobTemplate',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -74,11 +90,15 @@ class Migration(migrations.Migration):
                 ('grace_ms', models.BigIntegerField(default=10000)),
                 ('max_attempts', models.IntegerField(default=1)),
                 ('excluded_nodes', models.JSONField(blank=True, default=list)),
+                ('validates', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='validations', to='resources.node')),
                 ('generation', models.IntegerField(default=1)),
                 ('run_again_of', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='reruns', to='jobs.job')),
                 ('submitted_at', models.DateTimeField()),
                 ('eligible_at', models.DateTimeField(blank=True, null=True)),
                 ('stop_to', models.CharField(blank=True, max_length=12)),
+                ('stops_for', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='stopped', to='jobs.job')),
+                ('claims_pool', models.CharField(blank=True, max_length=63)),
+                ('claims_since', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('archive_note', models.CharField(blank=True, max_length=300)),
@@ -87,7 +107,7 @@ class Migration(migrations.Migration):
                 'ordering': ['-submitted_at', 'id'],
                 'default_permissions': (),
                 'indexes': [models.Index(condition=models.Q(('state__in', ['HELD', 'QUEUED', 'ADMITTED', 'STARTING', 'RUNNING', 'STOPPING'])), fields=['state', 'submitted_at'], name='job_state'), models.Index(fields=['project', '-submitted_at'], name='job_project'), models.Index(fields=['submitter', '-submitted_at'], name='job_submitter'), models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['archived_at'], name='job_unarchived'), models.Index(fields=['-submitted_at', 'id'], name='job_newest'), models.Index(fields=['reason', '-submitted_at'], name='job_reason'), models.Index(fields=['task_type', '-submitted_at'], name='job_task_type'), django.contrib.postgres.indexes.GinIndex(fields=['inputs'], name='job_inputs', opclasses=['jsonb_path_ops'])],
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['HELD', 'QUEUED', 'ADMITTED', 'STARTING', 'RUNNING', 'STOPPING', 'SUCCEEDED', 'FAILED', 'CANCELLED'])), name='job_state_known'), models.CheckConstraint(condition=models.Q(('task_type__in', ('training', 'fine_tuning', 'inference', 'data_processing', 'batch', 'experiment', 'evaluation'))), name='job_task_type_known'), models.CheckConstraint(condition=models.Q(models.Q(('time_limit_ms__isnull', True), ('time_limit_ms__gt', 0), _connector='OR'), ('generation__gte', 1)), name='job_limits_sane')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['HELD', 'QUEUED', 'ADMITTED', 'STARTING', 'RUNNING', 'STOPPING', 'SUCCEEDED', 'FAILED', 'CANCELLED'])), name='job_state_known'), models.CheckConstraint(condition=models.Q(('task_type__in', ('training', 'fine_tuning', 'inference', 'data_processing', 'batch', 'experiment', 'evaluation'))), name='job_task_type_known'), models.CheckConstraint(condition=models.Q(models.Q(('time_limit_ms__isnull', True), ('time_limit_ms__gt', 0), _connector='OR'), ('generation__gte', 1)), name='job_limits_sane'), models.UniqueConstraint(condition=models.Q(('state__in', ['HELD', 'QUEUED', 'ADMITTED', 'STARTING', 'RUNNING', 'STOPPING'])), fields=('validates',), name='job_validates_one_at_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -101,6 +121,7 @@ class Migration(migrations.Migration):
                 ('workload_name', models.CharField(max_length=52, unique=True)),
                 ('placement', models.JSONField(default=list)),
                 ('why_here', models.JSONField(blank=True, default=dict)),
+                ('pod_rules', models.JSONField(blank=True, default=dict)),
                 ('price_micro_hour', models.BigIntegerField(blank=True, null=True)),
                 ('currency', models.CharField(blank=True, max_length=10)),
                 ('reserved_at', models.DateTimeField()),
@@ -110,10 +131,13 @@ class Migration(migrations.Migration):
                 ('ready_at', models.DateTimeField(blank=True, null=True)),
                 ('stopped_at', models.DateTimeField(blank=True, null=True)),
                 ('released_at', models.DateTimeField(blank=True, null=True)),
+                ('corrected_times', models.JSONField(blank=True, default=dict)),
+                ('log_trouble', models.JSONField(blank=True, default=dict)),
                 ('stop_asked_at', models.DateTimeField(blank=True, null=True)),
                 ('ended', models.BooleanField(default=False)),
                 ('closed', models.BooleanField(default=False)),
                 ('resumed', models.BooleanField(default=False)),
+                ('runtime_as', models.CharField(blank=True, max_length=600, null=True)),
                 ('addresses', models.JSONField(blank=True, default=list)),
                 ('members_seen', models.JSONField(blank=True, default=list)),
                 ('missing_passes', models.IntegerField(default=0)),
@@ -124,8 +148,23 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['job', 'number'],
                 'default_permissions': (),
-                'indexes': [models.Index(condition=models.Q(('closed', False)), fields=['cluster'], name='attempt_open'), models.Index(fields=['pool_key', 'job'], name='attempt_pool')],
+                'indexes': [models.Index(condition=models.Q(('closed', False)), fields=['cluster'], name='attempt_open'), models.Index(fields=['pool_key', 'job'], name='attempt_pool'), models.Index(fields=['end_reason', 'stopped_at'], name='attempt_end')],
                 'constraints': [models.UniqueConstraint(fields=('job', 'number'), name='attempt_once'), models.UniqueConstraint(condition=models.Q(('ended', False)), fields=('job',), name='attempt_one_active')],
+            },
+        ),
+        migrations.CreateModel(
+            name='IdempotencyKey',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('key', models.CharField(max_length=128)),
+                ('fingerprint', models.CharField(max_length=64)),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='jobs.job')),
+                ('created_at', models.DateTimeField()),
+            ],
+            options={
+                'default_permissions': (),
+                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='idempotency_once')],
             },
         ),
         migrations.CreateModel(
@@ -152,37 +191,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Cycle',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('at', models.DateTimeField()),
-                ('duration_ms', models.IntegerField()),
-                ('waiting', models.IntegerField()),
-                ('admitted', models.IntegerField()),
-                ('snapshot_sha256', models.CharField(max_length=64)),
-            ],
-            options={
-                'ordering': ['-at'],
-                'default_permissions': (),
-                'indexes': [models.Index(fields=['-at'], name='cycle_at')],
-            },
-        ),
-        migrations.CreateModel(
-            name='IdempotencyKey',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('key', models.CharField(max_length=128)),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='jobs.job')),
-                ('created_at', models.DateTimeField()),
-            ],
-            options={
-                'default_permissions': (),
-                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='idempotency_once')],
-            },
-        ),
-        migrations.CreateModel(
             name='Allocation',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -205,6 +213,29 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Artifact',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='artifacts', to='tenants.project')),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='jobs.job')),
+                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='jobs.attempt')),
+                ('name', models.CharField(max_length=200)),
+                ('kind', models.CharField(max_length=20)),
+                ('location', models.CharField(max_length=1000)),
+                ('bytes', models.BigIntegerField()),
+                ('sha256', models.CharField(max_length=64)),
+                ('keep_until', models.DateTimeField(blank=True, null=True)),
+                ('created_at', models.DateTimeField()),
+                ('deleted_at', models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                'ordering': ['-created_at', 'name'],
+                'default_permissions': (),
+                'indexes': [models.Index(fields=['project', 'kind', '-created_at'], name='artifact_kind'), models.Index(fields=['-created_at', 'id'], name='artifact_newest')],
+                'constraints': [models.UniqueConstraint(fields=('attempt', 'name'), name='artifact_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='AllocationLine',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -214,26 +245,13 @@ class Migration(migrations.Migration):
                 ('class_key', models.CharField(max_length=63)),
                 ('resource', models.CharField(max_length=20)),
                 ('quantity', models.BigIntegerField()),
+                ('driver_version', models.CharField(blank=True, max_length=60, null=True)),
+                ('container_runtime', models.CharField(blank=True, max_length=120, null=True)),
             ],
             options={
                 'ordering': ['member', 'class_key'],
                 'default_permissions': (),
                 'constraints': [models.CheckConstraint(condition=models.Q(('quantity__gt', 0)), name='line_positive'), models.UniqueConstraint(fields=('allocation', 'member', 'class_key', 'resource'), name='line_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='DeviceHold',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('line', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='holds', to='jobs.allocationline')),
-                ('device', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='holds', to='resources.device')),
-                ('parts', models.BigIntegerField()),
-                ('exclusive', models.BooleanField()),
-                ('released', models.BooleanField(default=False)),
-            ],
-            options={
-                'default_permissions': (),
-                'constraints': [models.CheckConstraint(condition=models.Q(('parts__gt', 0)), name='hold_positive'), models.UniqueConstraint(condition=models.Q(('exclusive', True), ('released', False)), fields=('device',), name='device_held_once')],
             },
         ),
         migrations.CreateModel(
@@ -262,26 +280,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Artifact',
+            name='DeviceHold',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='artifacts', to='tenants.project')),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='jobs.job')),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='jobs.attempt')),
-                ('name', models.CharField(max_length=200)),
-                ('kind', models.CharField(max_length=20)),
-                ('location', models.CharField(max_length=1000)),
-                ('bytes', models.BigIntegerField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('keep_until', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField()),
-                ('deleted_at', models.DateTimeField(blank=True, null=True)),
+                ('line', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='holds', to='jobs.allocationline')),
+                ('device', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='holds', to='resources.device')),
+                ('parts', models.BigIntegerField()),
+                ('exclusive', models.BooleanField()),
+                ('released', models.BooleanField(default=False)),
             ],
             options={
-                'ordering': ['-created_at', 'name'],
                 'default_permissions': (),
-                'indexes': [models.Index(fields=['project', 'kind', '-created_at'], name='artifact_kind'), models.Index(fields=['-created_at', 'id'], name='artifact_newest')],
-                'constraints': [models.UniqueConstraint(fields=('attempt', 'name'), name='artifact_once')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('parts__gt', 0)), name='hold_positive'), models.UniqueConstraint(condition=models.Q(('exclusive', True), ('released', False)), fields=('device',), name='device_held_once')],
             },
         ),
     ]

@@ -57,6 +57,10 @@ class Job(models.Model):
     eligible_at = models.DateTimeField(null=True, blank=True)  # t1
     # What STOPPING should lead to: the state and reason recorded when the stop was asked for.
     stop_to = models.CharField(max_length=12, blank=True)
+    stops_for = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="stopped")
+    # The pool in which others were stopped for it, and when: what they give back is its, until it is admitted.
+    claims_pool = models.CharField(max_length=63, blank=True)
+    claims_since = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
     archive_note = models.CharField(max_length=300, blank=True)
@@ -125,6 +129,11 @@ class Attempt(models.Model):
     ready_at = models.DateTimeField(null=True, blank=True)  # t6
     stopped_at = models.DateTimeField(null=True, blank=True)  # t7
     released_at = models.DateTimeField(null=True, blank=True)  # t8
+    # What its cluster said where that cannot have been: {"stopped_at": time}; the column has what stands in its place.
+    corrected_times = models.JSONField(default=dict, blank=True)
+    # While its logs cannot be read: {"since": first failure, "tried": last one, "logs": [{"member", "node", "cause"}]},
+    # and "given_up" once they are no longer asked for.
+    log_trouble = models.JSONField(default=dict, blank=True)
     stop_asked_at = models.DateTimeField(null=True, blank=True)
     ended = models.BooleanField(default=False)
     # Released, its logs and outputs kept, forgotten by its cluster: nothing is left to do about it.

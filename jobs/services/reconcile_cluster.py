@@ -1,6 +1,7 @@
 """One pass over a cluster: compare what should be with what is, and take the next step of each attempt."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -8,6 +9,7 @@ from functools import partial
 from django.db import transaction
 from django.db.models import Q
 
+from jobs.keeping import is_resting, stays_there
 from jobs.models import Attempt
 from jobs.reasons import Reason
 from jobs.reconcile import Action, Apply, End, Missing, Progress, Stop, decide
@@ -19,6 +21,7 @@ from jobs.services.note_progress import note_progress
 from jobs.services.prove_release import prove_release
 from jobs.services.transition import transition
 from jobs.states import FINAL, JobState
+from jobs.turns import Turns
 from portal.lib.failpoints import failpoint
 from portal.lib.locks import try_session_lock
 from portal.lib.queue import enqueue
@@ -29,6 +32,9 @@ from resources.selectors.drivers import driver_for
 log = logging.getLogger(__name__)
 LATE = timedelta(minutes=2)
 """How long after the last attempt was closed a cluster is still looked at for what came late."""
+STEP_S, RELEASE_S, KEEP_S, PASS_S = 6.0, 8.0, 9.0, 10.0
+"""Until when, in seconds from its beginning, a pass takes next steps, proves releases, keeps what is left, and clears
+what came late. One call that hangs may take it over; whoever was not visited is the first of the next pass."""
 
 
 def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int | None:
@@ -41,6 +47,7 @@ def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int | None:
     with try_session_lock(f"reconcile:{cluster.pk}") as held:
         if not held:
             return None
+        began = time.monotonic()
         attempts = list(_open_attempts(cluster))
         if not attempts and not _closed_lately(cluster, now):
             return 0
@@ -50,14 +57,35 @@ def reconcile_cluster(*, cluster: Cluster, now: datetime) -> int | None:
         except DriverUnavailable as error:
             log.warning("cluster %s: %s", cluster.key, error.detail)
             return 0
-        seen = {w.name: w for w in observation.workloads}
-        for attempt in attempts:
-            _guarded(partial(_step, driver, attempt, seen.get(attempt.workload_name), observation, now), attempt)
-        known = {attempt.workload_name for attempt in attempts}
-        late = {name: one for name, one in seen.items() if name not in known}
-        for attempt in _closed_among(cluster, late):
-            _guarded(partial(_clear, driver, attempt, late[attempt.workload_name]), attempt)
+        _visit(driver, cluster, attempts, observation, now, began)
     return len(attempts)
+
+
+def _visit(
+    driver: Driver,
+    cluster: Cluster,
+    attempts: list[Attempt],
+    observation: Observation,
+    now: datetime,
+    began: float,
+) -> None:
+    """The next step of each attempt first, for they are cheap and somebody waits; then what each left."""
+    marks = dict(Cluster.objects.values_list("pass_marks", flat=True).get(pk=cluster.pk))
+    turns = Turns(dict(marks), time.monotonic, began)
+    seen = {w.name: w for w in observation.workloads}
+    for attempt in turns.of("step", [a for a in attempts if not a.ended], STEP_S):
+        _guarded(partial(_step, driver, attempt, seen.get(attempt.workload_name), observation, now), attempt)
+    for attempt in turns.of("release", [a for a in attempts if a.ended and a.released_at is None], RELEASE_S):
+        _guarded(partial(_release, driver, attempt, seen.get(attempt.workload_name), now), attempt)
+    ready = [a for a in attempts if a.released_at is not None and a.job.is_final and not is_resting(a, now)]
+    for attempt in turns.of("keep", ready, KEEP_S):
+        _guarded(partial(archive_attempt, driver=driver, attempt=attempt, now=now), attempt)
+    known = {attempt.workload_name for attempt in attempts}
+    late = {name: one for name, one in seen.items() if name not in known}
+    for attempt in turns.of("clear", _closed_among(cluster, late), PASS_S):
+        _guarded(partial(_clear, driver, attempt, late[attempt.workload_name]), attempt)
+    if turns.marks != marks:
+        Cluster.objects.filter(pk=cluster.pk).update(pass_marks=turns.marks)
 
 
 def _closed_lately(cluster: Cluster, now: datetime) -> bool:
@@ -74,8 +102,7 @@ def _clear(driver: Driver, attempt: Attempt, seen: SeenWorkload) -> None:
     job = attempt.job
     if _still_runs(seen):
         driver.stop(attempt.workload_name, attempt_id=str(attempt.pk), grace_ms=job.grace_ms)
-    elif attempt.number == job.generation and job.archived_at is not None and not job.archive_note:
-        # With a note it was left there on purpose: its log could not be kept.
+    elif attempt.number == job.generation and job.archived_at is not None and not stays_there(job.archive_note):
         driver.forget(attempt.workload_name, attempt_id=str(attempt.pk))
 
 
@@ -99,18 +126,22 @@ def _guarded(step: Callable[[], None], attempt: Attempt) -> None:
 
 
 def _step(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, observation: Observation, now: datetime) -> None:
-    if seen is not None and seen.attempt_id != str(attempt.pk):
-        seen = None
-    if not attempt.ended:
-        action = decide(view_of(attempt), seen, complete=observation.complete, now=now)
-        _act(driver, attempt, seen, action, now)
-    if attempt.ended:
-        if seen is not None and _still_runs(seen):
-            driver.stop(attempt.workload_name, attempt_id=str(attempt.pk), grace_ms=attempt.job.grace_ms)
-        if attempt.released_at is None:
-            prove_release(driver=driver, attempt=attempt, now=now)
-        if attempt.released_at is not None and attempt.job.is_final:
-            archive_attempt(driver=driver, attempt=attempt, now=now)
+    own = _own(attempt, seen)
+    until = observation.until or observation.at
+    action = decide(view_of(attempt), own, complete=observation.complete, now=now, until=until)
+    _act(driver, attempt, own, action, now)
+
+
+def _release(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, now: datetime) -> None:
+    own = _own(attempt, seen)
+    if own is not None and _still_runs(own):
+        driver.stop(attempt.workload_name, attempt_id=str(attempt.pk), grace_ms=attempt.job.grace_ms)
+    prove_release(driver=driver, attempt=attempt, now=now)
+
+
+def _own(attempt: Attempt, seen: SeenWorkload | None) -> SeenWorkload | None:
+    """What was seen under its name, if it is this attempt's."""
+    return seen if seen is not None and seen.attempt_id == str(attempt.pk) else None
 
 
 def _act(driver: Driver, attempt: Attempt, seen: SeenWorkload | None, action: Action | None, now: datetime) -> None:

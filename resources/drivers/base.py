@@ -5,17 +5,49 @@ Every verb may be repeated: a workload is known by its deterministic name, fence
 Pure: dataclasses and a Protocol, no Django, no I/O.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from resources.drivers.facts import ClusterFacts, NetworkFact
-from resources.normalize.facts import Companion, Health, Reason, Software
+from resources.drivers.facts import ClusterFacts
+from resources.drivers.nodes import NumaNode, SeenDevice, SeenDeviceGroup, SeenNode
+
+__all__ = [
+    "NAMESPACE_ENDING",
+    "WHOLE_DEVICE",
+    "Capability",
+    "ClockReading",
+    "Driver",
+    "DriverError",
+    "DriverUnavailable",
+    "EndCause",
+    "Idle",
+    "Inventory",
+    "Listener",
+    "MemberSpec",
+    "Mount",
+    "NumaNode",
+    "Observation",
+    "Phase",
+    "ReleaseReading",
+    "SeenDevice",
+    "SeenDeviceGroup",
+    "SeenMember",
+    "SeenNode",
+    "SeenWorkload",
+    "Toleration",
+    "Topic",
+    "Workload",
+    "WorkloadRejected",
+    "members_running",
+]
 
 WHOLE_DEVICE = 42_000
 """Parts in one whole device (architecture rule 8)."""
+NAMESPACE_ENDING = "NamespaceEnding"
+"""Reason of DriverUnavailable: what is there is going, and nobody may touch it any more."""
 
 
 class DriverError(Exception):
@@ -69,89 +101,12 @@ class Idle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenDevice:
-    """One physical accelerator: `index` is the vendor's ordinal on its node, `uuid` the vendor's own id."""
+class ClockReading:
+    """How far a cluster's clock is ahead of the portal's (negative: behind), known to plus or minus `within_ms`."""
 
-    uuid: str
-    index: int
-    model: str
-    memory_bytes: int | None
-    numa_node: int | None
-    healthy: bool
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SeenDeviceGroup:
-    """Devices of one resource name on a node, counted as the node reports them."""
-
-    resource_name: str
-    vendor: str
-    kind: str  # GPU, NPU, ACCELERATOR
-    model: str
-    capacity_parts: int
-    allocatable_parts: int
-    driver_version: str = ""
-    devices: tuple[SeenDevice, ...] = ()
-    sharing: str = ""
-    """How a card is shared, in the normaliser's words; "" where nobody looked."""
-    health: Health | None = None
-    """None: to be told from the devices, if those are known one by one."""
-    reasons: tuple[Reason, ...] = ()
-    verified: bool | None = None
-    """False: this vendor's nodes were never read on real hardware. None: read from the machine itself."""
-    physical_total: int | None = None
-    unit: str = "card"
-    """What one slot is: a card, a slice, GiB …"""
-    profile: str = ""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """Fact -> the key it was read from."""
-
-
-@dataclass(frozen=True, slots=True)
-class NumaNode:
-    """CPU ids and memory of one NUMA node."""
-
-    index: int
-    cpus: tuple[int, ...]
-    memory_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class SeenNode:
-    """A node as its cluster reports it. Capacity is what is installed, allocatable what jobs may use."""
-
-    name: str
-    ready: bool
-    schedulable: bool
-    reason: str  # why not ready or not schedulable, "" otherwise
-    cpu_milli: int
-    cpu_allocatable_milli: int
-    memory_bytes: int
-    memory_allocatable_bytes: int
-    storage_bytes: int | None
-    architecture: str
-    os: str
-    labels: Mapping[str, str] = field(default_factory=dict)
-    groups: tuple[SeenDeviceGroup, ...] = ()
-    numa: tuple[NumaNode, ...] = ()
-    pods: int | None = None
-    """How many pods it takes; None: no bound is known."""
-    foreign: Mapping[str, int] = field(default_factory=dict)
-    """What is asked for there by others than the portal: `cpu` in milli, `memory` in bytes, `pods`, and slots by
-    resource name."""
-    reasons: tuple[Reason, ...] = ()
-    """Everything that speaks against it, in the normaliser's words; `reason` is the first."""
-    kernel: str = ""
-    container_runtime: str = ""
-    kubelet: str = ""
-    taints: tuple[str, ...] = ()
-    """Those that keep jobs away, as key=value:effect."""
-    software: tuple[Software, ...] = ()
-    companions: tuple[Companion, ...] = ()
-    topology: tuple[str, ...] = ()
-    """Where it stands in the network, outermost first; empty: nobody says."""
-    network: tuple[NetworkFact, ...] = ()
+    ahead_ms: int
+    within_ms: int
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +116,8 @@ class Inventory:
     nodes: tuple[SeenNode, ...]
     at: datetime
     complete: bool
+    clock: ClockReading | None = None
+    """Its clock against ours; None: not measured, or it is ours. All times a driver tells are in the portal's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +236,8 @@ class Observation:
     workloads: tuple[SeenWorkload, ...]
     at: datetime
     complete: bool
+    until: datetime | None = None
+    """When a look that takes long was over: nothing it saw can be later. None: at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,11 +314,27 @@ class Driver(Protocol):
     def logs(self, name: str, *, member: int, offset: int, limit: int) -> tuple[bytes, int]:
         """Bytes of the member's log from `offset`, at most `limit`, and the next offset.
 
-        A negative offset counts from the end. Kept after the end until `forget`.
+        A negative offset counts from the end. Where a driver does not know how long a log is, the next offset is a
+        place that only it can read, beyond all true ones. Kept after the end until `forget`.
         """
 
     def forget(self, name: str, *, attempt_id: str) -> None:
         """Remove what is kept of a finished workload (logs, records). Outputs and checkpoints stay."""
+
+
+class Topic(StrEnum):
+    """What a driver may listen to."""
+
+    WORKLOADS = "workloads"
+    NODES = "nodes"
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """What a driver has besides that can hear of changes between two looks. Hearing nothing proves nothing."""
+
+    def listen(self, topic: Topic, *, seconds: float, hint: Callable[[], None]) -> None:
+        """Call `hint` when something changed, for so long at most. Raises nothing; returns early for any trouble."""
 
 
 def members_running(seen: SeenWorkload) -> Iterator[SeenMember]:

@@ -2,8 +2,19 @@
 
 from resources.models.attachment import ClusterCredential, ClusterEndpoint
 from resources.models.catalogue import DataSource, RateVersion, ResourceClass, Runtime
+from resources.models.cordons import ClusterCordon
 from resources.models.declared import ClassEquivalence, ClassFact, VendorRow
-from resources.models.fleet import Admission, CapacitySegment, Cluster, Device, DeviceGroup, Node, NodeEvent, Pool
+from resources.models.fleet import (
+    Admission,
+    CapacitySegment,
+    Cluster,
+    CostBasis,
+    Device,
+    DeviceGroup,
+    Node,
+    NodeEvent,
+    Pool,
+)
 from resources.models.permissions import PoolGroupPermission, PoolUserPermission
 
 __all__ = [
@@ -12,8 +23,10 @@ __all__ = [
     "ClassEquivalence",
     "ClassFact",
     "Cluster",
+    "ClusterCordon",
     "ClusterCredential",
     "ClusterEndpoint",
+    "CostBasis",
     "DataSource",
     "Device",
     "DeviceGroup",

@@ -38,6 +38,8 @@ class Pool(models.Model):
     scheduler_name = models.CharField(max_length=253, blank=True)
     tolerations = models.JSONField(default=list, blank=True)  # [{"key", "value", "effect"}]
     relaxation = models.CharField(max_length=20, blank=True)  # one control of the pod that is relaxed here
+    # Whether a node whose driver nobody knows is refused to runtimes that state a range; else it is warned of.
+    known_driver_only = models.BooleanField(default=False)
     # How a node comes into service (R-10): at once, or once a job of a template has passed there. It runs in a project
     # that pays for it as for any job, in the name of who set the rule.
     admission = models.CharField(max_length=10, choices=Admission.choices, default=Admission.AT_ONCE)
@@ -55,6 +57,14 @@ class Pool(models.Model):
         return self.key
 
 
+class CostBasis(models.TextChoices):
+    """What a cluster costs its owner."""
+
+    OWNED = "owned", _("owned")
+    LEASED = "leased", _("leased")
+    CLOUD = "cloud", _("cloud on demand")
+
+
 class Cluster(models.Model):
     """A place that runs workloads, behind one driver. Stale is shown stale, never as healthy (R-09)."""
 
@@ -69,7 +79,7 @@ class Cluster(models.Model):
     driver = models.CharField(max_length=20)
     location = models.CharField(max_length=200, blank=True)
     maintainer = models.CharField(max_length=200, blank=True)
-    cost_basis = models.CharField(max_length=20, default="owned")  # owned, leased, cloud
+    cost_basis = models.CharField(max_length=20, choices=CostBasis.choices, default=CostBasis.OWNED)
     state = models.CharField(max_length=10, choices=State.choices, default=State.ATTACHED)
     simulated = models.BooleanField(default=False)
     isolation = models.BooleanField(default=False)
@@ -79,6 +89,13 @@ class Cluster(models.Model):
     # Its fact sheet by subject: {"presence", "why", "items"}; see drivers.base.Topic.
     facts = models.JSONField(default=dict, blank=True)
     facts_at = models.DateTimeField(null=True, blank=True)
+    # How far its clock is ahead of the portal's (negative: behind), known to plus or minus `within`, and when that was
+    # measured; null: never.
+    clock_ahead_ms = models.BigIntegerField(null=True, blank=True)
+    clock_within_ms = models.IntegerField(null=True, blank=True)
+    clock_at = models.DateTimeField(null=True, blank=True)
+    # Where a pass that ran out of time goes on with the next: the attempt after which, by kind of step.
+    pass_marks = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -143,6 +160,9 @@ class Node(models.Model):
     software = models.JSONField(default=list, blank=True)  # [{"vendor", "part", "version", "source"}]
     companions = models.JSONField(default=list, blank=True)  # [{"resource", "belongs_to", "unit", "total"}]
     network = models.JSONField(default=list, blank=True)  # [{"name", "value", "source", "measured"}]
+    # Whether its own cluster has it cordoned, and the mark of the portal's cordon on it, whoever's cordon it is now.
+    cluster_cordoned = models.BooleanField(default=False)
+    cluster_cordon_mark = models.CharField(max_length=36, blank=True)
     last_seen_at = models.DateTimeField()
     created_at = models.DateTimeField()
 
@@ -216,6 +236,9 @@ class DeviceGroup(models.Model):
     unit = models.CharField(max_length=20, blank=True, default="card")  # what one slot is
     profile = models.CharField(max_length=120, blank=True)
     sources = models.JSONField(default=dict, blank=True)  # fact → the key it was read from
+    # Physical cards that its cluster names, where slots are parts of them: [{"id", "slots", "healthy", …}] as
+    # `normalize.facts.CardFacts` has them.
+    cards = models.JSONField(default=list, blank=True)
 
     class Meta:
         ordering = ["resource_name"]
@@ -230,7 +253,7 @@ class DeviceGroup(models.Model):
 
 
 class Device(models.Model):
-    """One physical accelerator of a group."""
+    """One physical accelerator of a group, or one slot of it where a card is shared out in slots."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     group = models.ForeignKey(DeviceGroup, on_delete=models.CASCADE, related_name="devices")
@@ -240,6 +263,7 @@ class Device(models.Model):
     numa_node = models.IntegerField(null=True, blank=True)
     healthy = models.BooleanField(default=True)
     detail = models.CharField(max_length=300, blank=True)
+    card = models.CharField(max_length=120, blank=True)  # which card this slot is a part of; "": nobody says
 
     class Meta:
         ordering = ["group", "index"]

@@ -18,6 +18,7 @@ from controlplane.cluster import Cluster, start_cluster
 from controlplane.components import Options
 from controlplane.errors import NotBuilt
 from controlplane.faultproxy import FaultProxy
+from tests.cluster.workloads import NAMESPACE
 
 HERE = Path(__file__).parent
 # Short, so that a test sees a silent node become Unknown: four missed leases.
@@ -63,6 +64,18 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     cluster = start_cluster(tmp_path_factory.mktemp("cluster"), options, os.environ)
     yield cluster
     cluster.stop()
+
+
+@pytest.fixture
+def server(control_plane: Cluster) -> str:
+    """Where the portal reaches the cluster."""
+    return control_plane.ports.server
+
+
+@pytest.fixture(scope="module")
+def space() -> str:
+    """The namespace of the portal's jobs."""
+    return NAMESPACE
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Faults F15 to F24 of an API server, each by its number: nothing is concluded, made twice or lost, and nobody waits.
 
-F18, F22 and F23 are about watches. The driver has none: full lists are all it believes, so what a watch can do wrong
-cannot happen, and what a watch would have missed is in the next list.
+F18, F22 and F23 are about watches. Full lists are all the driver believes: a watch only says that it is worth looking
+earlier, so what it says wrong costs a look, and what it misses is in the next list.
 """
 
 import json
@@ -16,7 +16,7 @@ from controlplane import faults, steer
 from controlplane.api import Api
 from controlplane.cluster import Cluster
 from controlplane.faultproxy import FaultProxy
-from resources.drivers.base import DriverUnavailable, WorkloadRejected
+from resources.drivers.base import DriverUnavailable, Topic, WorkloadRejected
 from resources.drivers.kubernetes import api as api_module
 from resources.drivers.kubernetes.connection import Connection, Credential, Right
 from resources.drivers.kubernetes.driver import KubernetesDriver
@@ -124,14 +124,36 @@ def test_f17_a_conflict_on_an_update_is_read_again_and_made_good(driver, room, f
     assert seen(driver, second) is None
 
 
-def test_f18_no_watch_is_opened_so_none_can_expire(driver, room, fault_proxy):
-    workload = room.workload(NOTHING)
-    driver.apply(workload)
-    ended(driver, workload)
+def heard(driver: KubernetesDriver, topic: Topic, *, seconds: float = 2.0) -> list[float]:
+    """When hints came, in seconds after listening began."""
+    began, hints = time.monotonic(), list[float]()
+    driver.listen(topic, seconds=seconds, hint=lambda: hints.append(time.monotonic() - began))
+    assert time.monotonic() - began < seconds + 1.0
+    return hints
+
+
+def watches(fault_proxy: FaultProxy) -> list[str]:
+    return [target for _method, target in fault_proxy.requests if "watch=1" in target]
+
+
+@pytest.mark.parametrize("how", ["410", "in the stream", "500", "html", "cut"])
+def test_f18_a_watch_that_fails_is_no_failure_of_the_cluster_and_waits_for_the_next_list(driver, fault_proxy, how):
+    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
+    in_stream = faults.body(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n")
+    fault = {
+        "410": faults.gone(), "in the stream": in_stream, "500": faults.internal_error(), "html": faults.html(),
+        "cut": faults.disconnect(),
+    }[how]  # fmt: skip
+    assert heard(driver, Topic.NODES) == [] and not watches(fault_proxy), "there was no list to begin after"
     driver.inventory()
-    driver.facts()
-    assert fault_proxy.requests
-    assert not [target for _method, target in fault_proxy.requests if "watch=" in target]
+    fault_proxy.add(fault, "watch=1")
+    for _ in range(5):
+        assert heard(driver, Topic.NODES) == []
+    assert len(watches(fault_proxy)) == 1, "an old version is asked for once"
+    assert driver.inventory().complete, "the breaker heard of it"
+    fault_proxy.heal()
+    heard(driver, Topic.NODES, seconds=0.5)
+    assert len(watches(fault_proxy)) == 2
 
 
 def test_f18_a_list_that_is_always_too_old_is_tried_a_few_times_and_then_given_up(driver, fault_proxy):
@@ -186,15 +208,18 @@ def test_f21_a_server_whose_certificate_is_not_trusted_is_not_spoken_to(room):
     assert failing(stranger.observe) in ("Unreachable", "ConnectionUnusable")
 
 
-def test_f22_watches_that_are_silent_hide_nothing(driver, room, fault_proxy):
-    fault_proxy.add(faults.silent_watch(), "watch=")
+@pytest.mark.parametrize("fault", [faults.silent_watch, lambda: faults.hang(60.0)], ids=["silent", "hanging"])
+def test_f22_watches_that_are_silent_hide_nothing_and_hold_nobody(driver, room, fault_proxy, fault):
     driver.observe()
+    fault_proxy.add(fault(), "watch=1")
     workload = room.workload(NOTHING)
     room.driver().apply(workload)
+    assert heard(driver, Topic.WORKLOADS) == [] and len(watches(fault_proxy)) == 1
     assert ended(driver, workload)
 
 
-def test_f23_a_deletion_nobody_told_of_is_in_the_next_list(driver, room, api):
+def test_f23_a_deletion_nobody_told_of_is_in_the_next_list(driver, room, api, fault_proxy):
+    fault_proxy.add(faults.silent_watch(), "watch=1")
     workload = room.workload(SLEEPS)
     driver.apply(workload)
     started(driver, workload)
@@ -202,6 +227,30 @@ def test_f23_a_deletion_nobody_told_of_is_in_the_next_list(driver, room, api):
     api.delete(f"{JOBS.format(SPACE)}/{workload.name}", {"propagationPolicy": "Background"})
     (member,) = ended(driver, workload)
     assert member.reason == "Killed"
+
+
+def test_a_change_is_heard_at_once_and_no_change_is_not(driver, room, api, fault_proxy):
+    workload = room.workload(SLEEPS)
+    driver.apply(workload)
+    started(driver, workload)
+    driver.observe()
+    assert heard(driver, Topic.WORKLOADS, seconds=1.5) == []
+    stop = threading.Timer(0.5, lambda: room.driver().stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0))
+    stop.start()
+    assert 0.4 < heard(driver, Topic.WORKLOADS, seconds=3.0)[0] < 2.0
+    stop.join()
+    assert len(watches(fault_proxy)) == 2
+
+
+def test_a_node_that_only_says_that_it_lives_is_no_news_and_one_that_is_cordoned_is(driver, api):
+    driver.inventory()
+    heard(driver, Topic.NODES, seconds=14.0)  # every node has said by now that it lives
+    assert heard(driver, Topic.NODES, seconds=5.0) == []
+    cordon = threading.Timer(0.3, lambda: api.patch("/api/v1/nodes/cpu-2", {"spec": {"unschedulable": True}}))
+    cordon.start()
+    assert heard(driver, Topic.NODES, seconds=2.0)
+    cordon.join()
+    api.patch("/api/v1/nodes/cpu-2", {"spec": {"unschedulable": False}})
 
 
 def test_f24_versions_that_go_backwards_prove_nothing_as_long_as_they_do(driver, room, fault_proxy):

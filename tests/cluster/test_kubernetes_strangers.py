@@ -48,7 +48,7 @@ def copied(api: Api, name: str, new_name: str) -> Json:
     return create_job(api, ROOM, {"metadata": kept, "spec": spec})
 
 
-def test_a_copy_of_our_job_is_neither_taken_for_ours_nor_touched(driver, room, api):
+def test_a_copy_of_our_job_is_not_taken_for_ours_and_only_our_finalizer_is_taken_off_it(driver, room, api):
     workload = room.workload(SLEEPS)
     driver.apply(workload)
     started(driver, workload)
@@ -61,9 +61,31 @@ def test_a_copy_of_our_job_is_neither_taken_for_ours_nor_touched(driver, room, a
     ended(driver, workload)
     assert driver.release(workload.name, attempt_id=workload.attempt_id).objects_left == 0
     driver.forget(workload.name, attempt_id=workload.attempt_id)
-    left = get_pod(api, ROOM, its_pod["metadata"]["name"])["metadata"]
-    assert "deletionTimestamp" not in left and names.EVIDENCE in left["finalizers"]
+    assert its_pod["metadata"]["name"] not in str(driver.observe().workloads)
+    left = get_pod(api, ROOM, its_pod["metadata"]["name"])
+    assert "deletionTimestamp" not in left["metadata"] and left["status"]["phase"] == "Running"
+    assert names.EVIDENCE not in left["metadata"].get("finalizers", []), "whoever made it could never delete it"
     assert seen(driver, workload) is None and get_job(api, ROOM, f"{workload.name}-zz")["spec"]["parallelism"] == 1
+    api.delete(f"/apis/batch/v1/namespaces/{ROOM}/jobs/{workload.name}-zz", {"propagationPolicy": "Background"})
+    wait_for(lambda: not [p for p in pods(api, ROOM) if f"{workload.name}-zz" in p["metadata"]["name"]])
+
+
+def test_what_a_copy_holds_is_held_by_others(driver, room, api):
+    """What the portal has no allocation for must not look free."""
+    workload = room.workload(SLEEPS)
+    driver.apply(workload)
+    started(driver, workload)
+
+    def held() -> int:
+        return sum(node.foreign.get("cpu", 0) for node in driver.inventory().nodes)
+
+    before = held()
+    copied(api, workload.name, f"{workload.name}-yy")
+    assert wait_for(lambda: held() - before) == 1_000
+    api.delete(f"/apis/batch/v1/namespaces/{ROOM}/jobs/{workload.name}-yy", {"propagationPolicy": "Background"})
+    driver.stop(workload.name, attempt_id=workload.attempt_id, grace_ms=0)
+    ended(driver, workload)
+    driver.observe()
 
 
 def test_a_pod_with_our_labels_that_nobody_controls_is_neither_a_member_nor_touched(driver, room, api):

@@ -32,14 +32,13 @@ from tests.cast import cast, cast_rows
 from tests.cluster.roles import apply_role
 from tests.cluster.test_kubernetes_driver import LOOPBACK
 from tests.cluster.waiting import until
-from tests.cluster.workloads import create_pod, pod, pods
+from tests.cluster.workloads import NAMESPACE, create_pod, pod, pods
 
-__all__ = ["cast", "cast_rows"]
-NAMESPACE = "portal-jobs"
+__all__ = ["NAMESPACE", "cast", "cast_rows"]
 
 
 @pytest.fixture
-def site(cast, control_plane, api, rights, settings, tmp_path):
+def site(cast, control_plane, server, space, rights, settings, tmp_path):
     """The attached cluster, looked at once; its GPU nodes are a pool that project alpha is granted."""
     settings.STATE_DIR = tmp_path
     settings.CLUSTER_NETWORKS = LOOPBACK
@@ -49,9 +48,9 @@ def site(cast, control_plane, api, rights, settings, tmp_path):
     pool = make.make_pool("gpus")
     type(pool).objects.filter(pk=pool.pk).update(selector={"cluster": "lab", "nvidia.com/gpu.present": "true"})
     given = ConnectionGiven(
-        server=control_plane.ports.server,
+        server=server,
         authority=(control_plane.folder.pki / "ca.crt").read_text(encoding="utf-8"),
-        namespace=NAMESPACE,
+        namespace=space,
         tokens=rights,
     )
     cluster = attach_kubernetes(actor=None, key="lab", name="Lab", given=given, now=now)
@@ -66,9 +65,9 @@ def site(cast, control_plane, api, rights, settings, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def rights(api):
+def rights(api, space):
     """Tokens of the roles that the portal's own manifests make: exactly what trust.md allows."""
-    return {right: apply_role(api, right, NAMESPACE) for right in (Right.OBSERVER, Right.RUNNER)}
+    return {right: apply_role(api, right, space) for right in (Right.OBSERVER, Right.RUNNER)}
 
 
 def work(site: Cluster, job: Job, until: JobState, *, seconds: float = 20.0, archived: bool = False) -> Job:

@@ -4,6 +4,8 @@ from typing import Any
 
 from controlplane.api import Api, Json
 
+NAMESPACE = "portal-jobs"
+"""Where jobs of the portal run."""
 JOBS = "/apis/batch/v1/namespaces/{}/jobs"
 SAFE = {
     "allowPrivilegeEscalation": False,

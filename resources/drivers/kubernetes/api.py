@@ -1,18 +1,22 @@
 """The API server's JSON: lists in pages, refusals told from silence, and nothing concluded from half an answer."""
 
 import json
+import logging
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from resources.drivers.base import DriverUnavailable
+from resources.drivers.kubernetes.clock import ClusterClock
 from resources.drivers.kubernetes.connection import Connection, Right
 from resources.drivers.kubernetes.names import shown
 from resources.drivers.kubernetes.pace import Breaker, RateLimit
 from resources.drivers.kubernetes.transport import JSON, Open, Transport, TransportError
 
+log = logging.getLogger(__name__)
 PAGE = 500
 ANSWER_S = 10.0
 """The longest one call may take, from connecting to the last byte."""
@@ -23,6 +27,7 @@ REWOUND_S = 600.0
 _LONGEST_WAIT_S = 2.0
 _MOST_PAGES = 1_000
 _TRIES = 3
+_EVENTS = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
 NAMES_ONLY = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """What to accept where only names and labels are of interest."""
@@ -50,6 +55,15 @@ class Listing(Generic[T]):
     names: frozenset[str] = frozenset()
 
 
+class _Answer(NamedTuple):
+    """A body, when it was written by the server's clock, and when it was asked for and had by ours."""
+
+    body: bytes
+    date: str
+    sent: float
+    heard: float
+
+
 class Api:
     """One cluster's API server, with the credential each call needs. Used by several threads."""
 
@@ -62,10 +76,12 @@ class Api:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.connection = connection
+        self.cluster_clock = ClusterClock()
         self._open, self._clock, self._sleep = open_transport, clock, sleep
         self._transports: dict[Right, Transport] = {}
         self._limit, self._breaker = RateLimit(clock), Breaker(clock)
         self._newest: dict[str, int] = {}
+        self._listed: dict[str, str] = {}
         self._older: dict[str, tuple[int, float]] = {}
 
     def has(self, right: Right) -> bool:
@@ -80,11 +96,11 @@ class Api:
         """What is no JSON, such as a log."""
         answer = self._send("GET", path, right, query)
         self._breaker.succeeded()
-        return answer
+        return answer.body
 
     def plain(self, path: str, *, right: Right) -> Json:
         """A JSON object that is none of Kubernetes' kinds, such as `/version`."""
-        answer = _parsed(self._send("GET", path, right, {}))
+        answer = _parsed(self._send("GET", path, right, {}).body)
         if answer is None:
             raise DriverUnavailable(f"GET {path}: the answer is no JSON object", reason="NotAnApiServer")
         return answer
@@ -93,9 +109,9 @@ class Api:
         """The new object. On DriverUnavailable it may or may not exist."""
         return self._call("POST", path, right, query, body)
 
-    def patch(self, path: str, body: Json, *, right: Right, kind: str = MERGE) -> Json:
+    def patch(self, path: str, body: Json, *, right: Right, kind: str = MERGE, **query: str) -> Json:
         """The object after a patch of that kind."""
-        return self._call("PATCH", path, right, {}, body, kind)
+        return self._call("PATCH", path, right, query, body, kind)
 
     def replace(self, path: str, body: Json, *, right: Right) -> Json:
         """The object put in place of the version it names."""
@@ -150,11 +166,44 @@ class Api:
                 announced = len(kept) + about["remainingItemCount"]
             before, token = token, str(about.get("continue") or "")
             if not token:
+                version = next(iter(versions), "")
                 fresh = self._is_newest(f"{path}?{sorted(query.items())}", versions)
+                self._heard_until(path, version if fresh else "")
                 return Listing(tuple(kept), fresh and len(kept) >= announced, frozenset(names))
             if token == before:
                 break
         return Listing(tuple(kept), complete=False, names=frozenset(names))
+
+    def watch(self, path: str, *, right: Right, within_s: float, **query: str) -> Iterator[Json]:
+        """What changed in a collection since it was last listed whole, as it changes, for so long at most.
+
+        A hint and nothing more: it ends early for whatever trouble, without a word, and counts for none. The next
+        begins where it ended; after a version that is too old, only once there is a new list.
+        """
+        since = self._listed.get(path, "")
+        if not since or not self._breaker.is_closed or self._limit.wait_s(0.0):
+            return
+        asked = {**query, "watch": "1", "allowWatchBookmarks": "true", "resourceVersion": since}
+        target = f"{path}?{urlencode(asked | {'timeoutSeconds': str(math.ceil(within_s))})}"
+        try:
+            for line in self._ready_quietly(right).lines(target, within_s=within_s):
+                event = _parsed(line) or {}
+                thing = event.get("object")
+                if event.get("type") not in _EVENTS or not isinstance(thing, dict):
+                    self._heard_until(path, "")
+                    return
+                self._heard_until(path, str((thing.get("metadata") or {}).get("resourceVersion") or ""))
+                if event["type"] != "BOOKMARK":
+                    yield thing
+        except (TransportError, OSError, ValueError) as error:
+            log.info("watch of %s: %s", path, error)
+            self._heard_until(path, "")
+
+    def _heard_until(self, path: str, version: str) -> None:
+        if version:
+            self._listed[path] = version
+        else:
+            self._listed.pop(path, None)
 
     def _is_newest(self, key: str, versions: set[str]) -> bool:
         if len(versions) != 1 or not (text := versions.pop()).isdecimal():
@@ -181,12 +230,14 @@ class Api:
         kind: str = JSON,
         accept: str = JSON,
     ) -> Json:
-        answer = _parsed(self._send(method, path, right, query, body, kind, accept))
-        if answer is None or "kind" not in answer:
+        answer = self._send(method, path, right, query, body, kind, accept)
+        found = _parsed(answer.body)
+        if found is None or "kind" not in found:
             self._breaker.failed()
             raise DriverUnavailable(f"{method} {path}: the answer is no Kubernetes object", reason="NotAnApiServer")
         self._breaker.succeeded()
-        return answer
+        self.cluster_clock.heard(answer.date, answer.sent, answer.heard)
+        return found
 
     def _send(
         self,
@@ -197,19 +248,20 @@ class Api:
         body: Json | None = None,
         kind: str = JSON,
         accept: str = JSON,
-    ) -> bytes:
+    ) -> _Answer:
         transport = self._ready(right)
         target = f"{path}?{urlencode(query)}" if query else path
-        sent = None if body is None else json.dumps(body).encode()
+        content, sent = None if body is None else json.dumps(body).encode(), time.time()
         try:
             status, headers, answer = transport.call(
-                method, target, body=sent, kind=kind, accept=accept, within_s=ANSWER_S
+                method, target, body=content, kind=kind, accept=accept, within_s=ANSWER_S
             )
         except TransportError as error:
             self._breaker.failed()
             raise DriverUnavailable(f"{method} {path}: {error}", reason="Unreachable") from error
+        heard = time.time()
         self._judge(status, headers, answer, f"{method} {path}")
-        return answer
+        return _Answer(answer, headers.get("Date", ""), sent, heard)
 
     def _ready(self, right: Right) -> Transport:
         """The transport of that right, once the cluster may be asked."""
@@ -221,11 +273,14 @@ class Api:
             if wait > _LONGEST_WAIT_S:
                 raise DriverUnavailable("too many calls at once", reason="RateLimited")
             self._sleep(wait)
+        try:
+            return self._ready_quietly(right)
+        except (TransportError, OSError, ValueError) as error:
+            raise DriverUnavailable(str(error), reason="ConnectionUnusable") from error
+
+    def _ready_quietly(self, right: Right) -> Transport:
         if right not in self._transports:
-            try:
-                self._transports[right] = self._open(self.connection, self.connection.credentials[right])
-            except (TransportError, OSError, ValueError) as error:
-                raise DriverUnavailable(str(error), reason="ConnectionUnusable") from error
+            self._transports[right] = self._open(self.connection, self.connection.credentials[right])
         return self._transports[right]
 
     def _judge(self, status: int, headers: Mapping[str, str], answer: bytes, what: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from resources.drivers.kubernetes import names
 from resources.drivers.kubernetes.connection import NAMESPACE
+from resources.drivers.kubernetes.seen import is_copy
 from resources.normalize.amounts import MAX_DEVICES, BadAmount, milli, whole
 from resources.normalize.documents import plain
 
@@ -66,7 +67,7 @@ def pod_use(pod: Json, *, namespace: str = NAMESPACE) -> PodUse | None:
     owners = {str(_map(one).get("kind")) for one in about.get("ownerReferences") or []}
     return PodUse(
         node=sys.intern(str(spec.get("nodeName") or "")),
-        ours=about.get("namespace") == namespace and names.ATTEMPT in _map(about.get("labels")),
+        ours=about.get("namespace") == namespace and names.ATTEMPT in _map(about.get("labels")) and not is_copy(pod),
         amounts={sys.intern(resource): amount for resource, amount in requests_of(spec).items()},
         scheduler=sys.intern(plain(spec.get("schedulerName")) or DEFAULT_SCHEDULER),
         plugin=next(_programs(spec, _PLUGIN, by_container=True), None) if "DaemonSet" in owners else None,

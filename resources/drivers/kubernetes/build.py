@@ -96,6 +96,7 @@ def _labels(workload: Workload) -> dict[str, str]:
 
 def _annotations(workload: Workload, applied_at: datetime) -> dict[str, str]:
     return {
+        names.WORKLOAD: workload.name,
         names.GENERATION: str(workload.generation),
         names.MEMBER_COUNT: str(len(workload.members)),
         names.GANG: "true" if workload.gang else "false",

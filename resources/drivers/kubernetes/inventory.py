@@ -11,10 +11,11 @@ from typing import Any
 
 from resources.drivers.base import WHOLE_DEVICE, SeenDevice, SeenDeviceGroup, SeenNode
 from resources.drivers.kubernetes.asked import Use, amounts_of
+from resources.drivers.kubernetes.cordon import cordon_of
 from resources.drivers.kubernetes.network import network_of, topology_of
 from resources.normalize import Catalogue, DeviceGroup, Health, NodeReading, read_node
 from resources.normalize.documents import plain
-from resources.normalize.facts import Ready, Software
+from resources.normalize.facts import CardFacts, Ready, Software
 
 Json = Mapping[str, Any]
 MOST_SLOTS = 1_024
@@ -77,7 +78,7 @@ def _node(node: Json, status: Json, use: Use, reading: NodeReading) -> SeenNode:
     memory = (host.memory_bytes_capacity or host.memory_bytes_allocatable or 0) if host else 0
     told = (node.get("metadata") or {}).get("labels")
     labels = {str(k): str(v) for k, v in told.items()} if isinstance(told, Mapping) else {}
-    network = network_of(labels)
+    network, cordon = network_of(labels), cordon_of(node)
     return SeenNode(
         name=name_of(node),
         ready=state is not None and state.ready is Ready.READY,
@@ -103,6 +104,8 @@ def _node(node: Json, status: Json, use: Use, reading: NodeReading) -> SeenNode:
         companions=reading.companions,
         topology=topology_of(network),
         network=network,
+        cluster_cordoned=cordon.cordoned,
+        cluster_cordon_mark=cordon.mark,
     )
 
 
@@ -150,7 +153,7 @@ def _group(node: str, group: DeviceGroup, driver: str) -> SeenDeviceGroup:
         capacity_parts=total * WHOLE_DEVICE,
         allocatable_parts=usable * WHOLE_DEVICE,
         driver_version=driver,
-        devices=tuple(_slots(node, group.resource, total, usable, group.memory_bytes)),
+        devices=tuple(_slots(node, group.resource, total, usable, group.memory_bytes, group.cards)),
         sharing=group.sharing,
         health=group.health,
         reasons=group.reasons,
@@ -159,11 +162,15 @@ def _group(node: str, group: DeviceGroup, driver: str) -> SeenDeviceGroup:
         unit=group.unit,
         profile=group.profile or "",
         sources=group.sources,
+        cards=group.cards,
     )
 
 
-def _slots(node: str, resource: str, total: int, usable: int, memory: int | None) -> Iterator[SeenDevice]:
+def _slots(
+    node: str, resource: str, total: int, usable: int, memory: int | None, cards: Iterable[CardFacts] = ()
+) -> Iterator[SeenDevice]:
     """One for every slot; of withdrawn ones the cluster does not say which they are: the last are taken."""
+    card_of = {index: card.id for card in cards for index in card.indices}
     for index in range(total if total <= MOST_SLOTS else 0):
         healthy = index < usable
         yield SeenDevice(
@@ -174,6 +181,7 @@ def _slots(node: str, resource: str, total: int, usable: int, memory: int | None
             numa_node=None,
             healthy=healthy,
             detail=COUNTED if healthy else WITHDRAWN,
+            card=card_of.get(index, "")[:120],
         )
 
 

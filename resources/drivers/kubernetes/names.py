@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 PREFIX = "armillary/"
 JOB, ATTEMPT = PREFIX + "job", PREFIX + "attempt"
 """Labels: ids of ours; what carries `ATTEMPT` is ours."""
+WORKLOAD = PREFIX + "workload"
+"""Annotation of Jobs and pods: the name they were made under. Copies keep it, and are known by it."""
 MEMBER_COUNT, GENERATION = PREFIX + "members", PREFIX + "generation"
 GANG, GRACE = PREFIX + "gang", PREFIX + "grace-seconds"
 DEVICES = PREFIX + "devices"

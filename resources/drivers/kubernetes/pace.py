@@ -67,6 +67,12 @@ class Breaker:
                 self._until = now + SHORTEST_S
             return max(0.0, left)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it answered when it was last asked: who only listens takes nobody's try."""
+        with self._lock:
+            return not self._failed
+
     def succeeded(self) -> None:
         """It answers."""
         with self._lock:

@@ -59,6 +59,7 @@ class Feature(StrEnum):
     PRIORITIES = "priorities"
     CORDON = "cordon"
     EVICT = "evict"
+    ENDING = "ending"
 
 
 FEATURE_WORDS: Final[Mapping[Feature, str]] = {
@@ -85,6 +86,7 @@ FEATURE_WORDS: Final[Mapping[Feature, str]] = {
     Feature.PRIORITIES: gettext_noop("writing priority classes to the cluster"),
     Feature.CORDON: gettext_noop("cordoning nodes on the cluster"),
     Feature.EVICT: gettext_noop("draining nodes on the cluster"),
+    Feature.ENDING: gettext_noop("telling a deleted namespace from rights that were taken away"),
 }
 
 
@@ -143,6 +145,7 @@ _OBSERVER: Final = (
     Rule(Feature.SLICES, "resource.k8s.io", ("resourceslices", "deviceclasses"), _READ, Place.CLUSTER),
     Rule(Feature.EXTENSIONS, "apiextensions.k8s.io", ("customresourcedefinitions",), _READ, Place.CLUSTER),
     Rule(Feature.PLUGINS, "", ("configmaps",), ("get", "list"), Place.PLUGINS),
+    Rule(Feature.ENDING, "", ("namespaces",), ("get",), Place.CLUSTER),
 )
 _RUNNER: Final = (
     Rule(Feature.JOBS, "", ("pods",), _KEEP, Place.JOBS),

@@ -11,6 +11,9 @@ from resources.drivers.kubernetes import names
 Json = Mapping[str, Any]
 _SECOND = timedelta(seconds=1)
 _SOON = timedelta(seconds=3)
+CUT = timedelta(seconds=2)
+"""How far a time of the API may lie before the true one: the cut to a second, and what the clocks' gap is not known
+to."""
 POD_REFUSED = "FailedCreate"
 NOTHING_REFUSED: Mapping[str, str] = {}
 _SIGNAL_BASE, _MOST_SIGNAL = 128, 64
@@ -30,11 +33,13 @@ def workloads_of(
     when its pods were refused.
 
     A Job that somebody copied carries the labels of the attempt too: it is told apart by its name, its pods by whose
-    they are.
+    they are, and neither is ours.
     """
-    made = {(_label(job, names.ATTEMPT), str(job["metadata"]["name"])): job for job in jobs}
+    made = {(_label(job, names.ATTEMPT), str(job["metadata"]["name"])): job for job in jobs if not is_copy(job)}
     kept: dict[tuple[str, str], list[Json]] = {key: [] for key in made if key[0]}
     for pod in pods:
+        if is_copy(pod):
+            continue
         key = (_label(pod, names.ATTEMPT), job_name_of(pod, orphaned=True))
         if all(key) and belongs(pod, key[1], orphaned=key not in made):
             kept.setdefault(key, []).append(pod)
@@ -67,6 +72,17 @@ def job_name_of(pod: Json, *, orphaned: bool) -> str:
     if controller is not None:
         return str(controller.get("name") or "") if controller.get("kind") == "Job" else ""
     return _label(pod, names.JOB_NAME) if orphaned else ""
+
+
+def is_copy(thing: Json) -> bool:
+    """Whether somebody made it from a Job of ours, or a pod of one: it is of another Job than it was made for."""
+    told = _annotations(thing).get(names.WORKLOAD)
+    own = job_name_of(thing, orphaned=True) if "spec" in thing and "containers" in thing["spec"] else _name(thing)
+    return isinstance(told, str) and bool(told) and told != own
+
+
+def _name(thing: Json) -> str:
+    return str((thing.get("metadata") or {}).get("name") or "")
 
 
 def terminal(pod: Json) -> bool:
@@ -273,8 +289,11 @@ def _since(status: Json, kind: str, value: str) -> datetime | None:
 
 
 def _later(moment: datetime | None, floor: datetime | None) -> datetime | None:
-    """The API cuts times to whole seconds: nothing happened before what it followed."""
-    return max(moment, floor) if moment is not None and floor is not None else moment
+    """The API cuts times to whole seconds: nothing happened before what it followed. What is farther off than that
+    comes from a clock that is wrong, and is told as it is."""
+    if moment is None or floor is None or floor - moment > CUT:
+        return moment
+    return max(moment, floor)
 
 
 def _status(thing: Json) -> Json:

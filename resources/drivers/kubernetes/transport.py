@@ -7,7 +7,7 @@ import os
 import socket
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +24,10 @@ JSON = "application/json"
 CONNECT_S = 5.0
 MOST_BYTES = 64 << 20
 """The largest answer that is read: a page of 500 large nodes has a tenth of it."""
+MOST_LINE = 4 << 20
+"""The largest line of an answer that is read line by line: the API keeps no object that is larger."""
+_OK = 200
+_ABOUT_S = 0.5
 _PIECE = 1 << 16
 _PORT = 443
 _MOST_ADDRESSES = 4
@@ -100,6 +104,36 @@ class Transport:
         except (HTTPError, OSError, AddressRefused, ValueError) as error:
             raise TransportError(f"{type(error).__name__}: {error}"[:300]) from error
 
+    def lines(self, path: str, *, within_s: float) -> Iterator[bytes]:
+        """The lines of an answer as they come, until it ends or the time is over. Raises TransportError.
+
+        The connection is not used again, and closed with the iterator.
+        """
+        until = time.monotonic() + within_s
+        headers = {"Accept": JSON, "User-Agent": "armillary"}
+        if self._credential.token:
+            headers["Authorization"] = f"Bearer {self._credential.token}"
+        answer: BaseHTTPResponse | None = None
+        try:
+            answer = self._pool.urlopen(
+                "GET",
+                path,
+                headers=headers,
+                redirect=False,
+                preload_content=False,
+                decode_content=False,
+                timeout=_Until(until),
+            )
+            if answer.status != _OK:
+                raise TransportError(f"status {answer.status}")
+            yield from _lines(answer)
+        except (HTTPError, OSError, AddressRefused, ValueError) as error:
+            if time.monotonic() < until - _ABOUT_S:
+                raise TransportError(f"{type(error).__name__}: {error}"[:300]) from error
+        finally:
+            if answer is not None:
+                answer.close()
+
 
 class _Until(Timeout):
     """A time-out that carries the moment at which the whole call is over."""
@@ -138,6 +172,17 @@ def _whole(answer: BaseHTTPResponse, until: float) -> bytes:
         raise
     answer.release_conn()
     return b"".join(pieces)
+
+
+def _lines(answer: BaseHTTPResponse) -> Iterator[bytes]:
+    rest = b""
+    while piece := answer.read1(_PIECE):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+        if len(rest) > MOST_LINE:
+            raise TransportError(f"a line is larger than {MOST_LINE >> 20} MiB")
+    if rest:
+        yield rest
 
 
 def _connection_class(networks: tuple[IPv4Network | IPv6Network, ...]) -> type[HTTPSConnection]:

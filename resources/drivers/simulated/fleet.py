@@ -11,7 +11,8 @@
   "exceptions": {"sim-h100-04": {"cordoned": true, "reason": "FirmwareUpdate"}}
 }
 ```
-`nodes` and `name` are required; `failures` are workloads in a thousand that end so, by task type. Pure but for reading.
+`nodes` and `name` are required; `failures` are workloads in a thousand that end so, by task type. Devices with
+`cards` are slices of so many cards. Pure but for reading.
 """
 
 import json

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from resources.drivers.base import WHOLE_DEVICE, NumaNode, SeenDevice, SeenDeviceGroup, SeenNode
+from resources.normalize.facts import CardFacts
 
 from .chance import mark
 from .reading import FleetError, Reader
@@ -12,6 +13,8 @@ _MOST_NODES = 20_000
 _MOST_DEVICES = 256
 _NAME = r"sim-[a-z0-9]([a-z0-9-]{0,60})(\{n\})?"
 _MILLI = 1_000
+_TOLD = "simulated"
+"""Source of what a simulated cluster says of its cards."""
 
 
 def build_nodes(fleet: str, entries: Iterable[Reader], exceptions: Reader) -> tuple[SeenNode, ...]:
@@ -68,11 +71,16 @@ def _build(fleet: str, entry: Reader) -> list[SeenNode]:
 
 def _named(fleet: str, name: str, template: SeenNode, groups: Iterable[SeenDeviceGroup]) -> SeenNode:
     labels = {"kubernetes.io/hostname": name, **template.labels, "simulated": "true"}
-    own = tuple(
-        replace(group, devices=tuple(replace(d, uuid=_uuid(fleet, name, group, d)) for d in group.devices))
+    own = (
+        replace(
+            group,
+            devices=tuple(
+                replace(d, uuid=_uuid(fleet, name, group, d), card=_card(fleet, name, group, d)) for d in group.devices
+            ),
+        )
         for group in groups
     )
-    return replace(template, name=name, labels=labels, groups=own)
+    return replace(template, name=name, labels=labels, groups=tuple(replace(g, cards=_cards(g)) for g in own))
 
 
 def _uuid(fleet: str, node: str, group: SeenDeviceGroup, device: SeenDevice) -> str:
@@ -80,9 +88,30 @@ def _uuid(fleet: str, node: str, group: SeenDeviceGroup, device: SeenDevice) -> 
     return f"{prefix}-sim-{mark(fleet, node, group.resource_name, device.index, length=16)}"
 
 
+def _card(fleet: str, node: str, group: SeenDeviceGroup, device: SeenDevice) -> str:
+    """The same card of a node has the same name in every group."""
+    return f"{group.kind}-sim-{mark(fleet, node, 'card', int(device.card), length=16)}" if device.card else ""
+
+
+def _cards(group: SeenDeviceGroup) -> tuple[CardFacts, ...]:
+    """The cards its devices are slices of. A card is well as long as all of them are."""
+    parts: dict[str, list[SeenDevice]] = {}
+    for device in group.devices:
+        if device.card:
+            parts.setdefault(device.card, []).append(device)
+    return tuple(
+        CardFacts(card, len(own), all(d.healthy for d in own), _TOLD, indices=tuple(d.index for d in own))
+        for card, own in parts.items()
+    )
+
+
 def _group(part: Reader, numa_nodes: int) -> SeenDeviceGroup:
-    """Devices of one resource name. A slice that is asked for by a name of its own is a whole one of that name."""
+    """Devices of one resource name. A slice that is asked for by a name of its own is a whole one of that name; with
+    `cards` they are slices of so many cards, as many of each."""
     count = part.number("count", minimum=1, maximum=_MOST_DEVICES)
+    cards = part.number("cards", default=0, maximum=count)
+    if cards and count % cards:
+        raise part.error("cards", f"{count} slices are not the same number on each of {cards} cards")
     memory, model = part.optional_memory("memory"), part.text("model", longest=120)
     devices = tuple(
         SeenDevice(
@@ -92,6 +121,7 @@ def _group(part: Reader, numa_nodes: int) -> SeenDeviceGroup:
             memory_bytes=memory,
             numa_node=index * numa_nodes // count,
             healthy=True,
+            card=str(index * cards // count) if cards else "",
         )
         for index in range(count)
     )
@@ -104,6 +134,9 @@ def _group(part: Reader, numa_nodes: int) -> SeenDeviceGroup:
         allocatable_parts=count * WHOLE_DEVICE,
         driver_version=part.text("driver_version", default="", longest=60),
         devices=devices,
+        sharing=part.text("sharing", default="", longest=40),
+        physical_total=cards or None,
+        unit="slice" if cards else "card",
     )
     part.done()
     return group
@@ -146,4 +179,6 @@ def _without(group: SeenDeviceGroup, details: dict[str, str]) -> SeenDeviceGroup
     devices = tuple(
         replace(d, healthy=False, detail=details[d.uuid]) if d.uuid in details else d for d in group.devices
     )
-    return replace(group, devices=devices, allocatable_parts=sum(d.healthy for d in devices) * WHOLE_DEVICE)
+    usable = sum(d.healthy for d in devices) * WHOLE_DEVICE
+    changed = replace(group, devices=devices, allocatable_parts=usable)
+    return replace(changed, cards=_cards(changed))

@@ -10,6 +10,7 @@ import pytest
 from resources.drivers.base import WHOLE_DEVICE
 from resources.drivers.simulated.chance import Span
 from resources.drivers.simulated.fleet import SHIPPED, load_fleet, read_fleet
+from resources.drivers.simulated.fleet_nodes import with_unhealthy
 from resources.drivers.simulated.reading import FleetError
 from tests.unit.drivers.simulated_world import document
 
@@ -38,6 +39,12 @@ def test_the_gpu_hall_has_two_generations_slices_and_some_trouble() -> None:
     assert whole == {"NVIDIA H100 80GB HBM3": 6, "NVIDIA A100-SXM4-80GB": 8}
     slices = {g.resource_name: len(g.devices) for g in fleet.by_name["sim-mig-02"].groups}
     assert slices == {"nvidia.com/mig-1g.10gb": 16, "nvidia.com/mig-2g.20gb": 8, "nvidia.com/mig-3g.40gb": 8}
+    by_card = [{card.id: card.slots for card in group.cards} for group in fleet.by_name["sim-mig-02"].groups]
+    assert [sorted(set(found.values())) for found in by_card] == [[2], [1], [1]]
+    assert by_card[0].keys() == by_card[1].keys() == by_card[2].keys() and len(by_card[0]) == 8
+    (group,) = fleet.by_name["sim-mig-01"].groups
+    sick = with_unhealthy(fleet.by_name["sim-mig-01"], {group.devices[9].uuid: "XID 79"}).groups[0]
+    assert [card.healthy for card in sick.cards] == [index != 1 for index in range(8)]
     assert [n.name for n in fleet.nodes if n.ready and not n.schedulable] == ["sim-a100-04"]
     assert [n.name for n in fleet.nodes if not n.ready] == ["sim-a100-08"]
     (group,) = fleet.by_name["sim-h100-05"].groups

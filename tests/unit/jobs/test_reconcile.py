@@ -136,7 +136,7 @@ def test_the_time_limit_ends_a_job_and_a_time_to_live_ends_it_as_asked(quiet, to
 
 
 def test_a_limit_the_cluster_did_not_enforce_is_enforced_here():
-    action = step(a_view(time_limit_ms=60_000), seen(a_member(0)))
+    action = step(a_view(time_limit_ms=60_000, claimed_at=START), seen(a_member(0)))
     assert isinstance(action, Stop) and action.to is JobState.FAILED and action.reason is Reason.TIME_LIMIT
 
 
@@ -174,3 +174,50 @@ def test_a_memory_limit_names_the_limit_and_is_not_tried_again():
 def test_what_the_platform_or_the_node_did_is_tried_again(cause):
     end = step(a_view(attempts_left=1), seen(a_member(0, Phase.FAILED, reason=cause)))
     assert isinstance(end, End) and end.to is JobState.QUEUED
+
+
+EARLY, LATE = timedelta(minutes=-10), timedelta(minutes=10)
+
+
+@pytest.mark.parametrize("off", [EARLY, LATE], ids=["behind", "ahead"])
+def test_times_that_cannot_have_been_are_those_the_portal_saw_and_what_was_said_is_kept(off):
+    """A node's clock that is wrong must not make a run free, nor as long as its error."""
+    claimed, began, over = NOW - timedelta(seconds=60), NOW - timedelta(seconds=50), NOW - timedelta(seconds=5)
+    member = a_member(phase=Phase.SUCCEEDED, bound_at=began, started_at=began + off, ready_at=began + off,
+                      finished_at=over + off)  # fmt: skip
+    action = step(a_view(claimed_at=claimed), seen(member))
+    assert isinstance(action, End) and action.to is JobState.SUCCEEDED
+    times = action.times
+    assert claimed <= times.bound_at <= times.started_at <= times.stopped_at <= NOW
+    assert times.said == {"started_at": began + off, "ready_at": began + off, "stopped_at": over + off}
+    assert (times.started_at, times.stopped_at) == ((began, NOW) if off is EARLY else (NOW, NOW))
+
+
+def test_an_end_before_its_start_is_when_the_portal_saw_it():
+    began = NOW - timedelta(minutes=5)
+    member = a_member(phase=Phase.FAILED, bound_at=began, started_at=began, ready_at=None,
+                      finished_at=began - timedelta(minutes=1))  # fmt: skip
+    times = step(a_view(claimed_at=began, started_at=began, bound_at=began), seen(member)).times
+    assert (times.stopped_at, times.said) == (NOW, {"stopped_at": began - timedelta(minutes=1)})
+
+
+def test_a_time_cut_to_a_second_is_put_in_order_without_a_word():
+    claimed = NOW - timedelta(milliseconds=5_500)
+    cut = NOW - timedelta(seconds=6)
+    times = step(a_view(claimed_at=claimed), seen(a_member(bound_at=cut, started_at=cut, ready_at=cut))).times
+    assert (times.bound_at, times.started_at, times.said) == (claimed, claimed, {})
+
+
+def test_a_run_with_a_wrong_start_still_meets_its_limit():
+    """What was written down once counts, whatever the cluster says on each pass."""
+    began = NOW - timedelta(minutes=10)
+    view = a_view(claimed_at=began, started_at=began, bound_at=began, time_limit_ms=60_000)
+    assert isinstance(step(view, seen(a_member(started_at=NOW + timedelta(hours=1)))), Stop)
+
+
+def test_what_was_seen_while_a_long_look_went_on_is_not_from_the_future():
+    during = NOW + timedelta(seconds=20)
+    member = a_member(phase=Phase.SUCCEEDED, bound_at=NOW, started_at=NOW, ready_at=NOW, finished_at=during)
+    view, workload = a_view(claimed_at=NOW), seen(member)
+    action = decide(view, workload, complete=True, now=NOW, until=NOW + timedelta(seconds=30))
+    assert (action.times.stopped_at, action.times.said) == (during, {})
