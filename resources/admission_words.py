@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from resources.admission import Change, changes_of
 from resources.drivers.base import WHOLE_DEVICE
 from resources.models import Admission, Node, NodeEvent
+from resources.normalize.reasons import SENTENCES
 from resources.standing import ground_of_rows
 
 Text = str | Promise
@@ -35,6 +36,7 @@ CAUSES: Final[dict[str, Text]] = {
     "Retired": gettext_lazy("Retired by an operator."),
     "Returned": gettext_lazy("Brought back by an operator."),
     "NotListed": gettext_lazy("The cluster no longer lists the node."),
+    "DevicesTurned": gettext_lazy("Its devices give something else than before."),
     # why a run could not be asked for
     "ProjectArchived": gettext_lazy("The project that pays for validation jobs is archived."),
     "TemplateRetired": gettext_lazy("The template of validation jobs is retired."),
@@ -47,9 +49,18 @@ CAUSES: Final[dict[str, Text]] = {
 }
 
 
+HEALTH_WORDS = {
+    "healthy": gettext_lazy("Healthy"),
+    "degraded": gettext_lazy("Degraded"),
+    "unhealthy": gettext_lazy("Unhealthy"),
+    "unknown": gettext_lazy("Unknown"),
+}
+
+
 def cause_word(code: str) -> str:
     """A cause as a sentence; one that has none as it is called."""
-    return str(CAUSES.get(code, code))
+    said = SENTENCES.get(code, "")
+    return str(CAUSES.get(code) or (_(said) if said and "{" not in said else code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,4 +175,10 @@ def event_rows(events: list[NodeEvent]) -> list[EventRow]:
 
 def _changed(changes: object) -> str:
     rows = changes if isinstance(changes, list | tuple) else ()
-    return "; ".join(f"{fact}: {was or '–'} → {now or '–'}" for fact, was, now in rows)
+    return "; ".join(f"{fact}: {_in_words(was) or '–'} → {_in_words(now) or '–'}" for fact, was, now in rows)
+
+
+def _in_words(value: object) -> str:
+    """A value of a fact; the health of a group, which stands before its count, as pages say it."""
+    health, _space, count = str(value or "").partition(" ")
+    return f"{HEALTH_WORDS[health]} {count}" if health in HEALTH_WORDS else str(value or "")

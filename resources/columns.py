@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from resources.drivers.base import SeenDeviceGroup, SeenNode
-from resources.normalize.facts import Health, Reason
+from resources.normalize.facts import CardFacts, Health, Reason
 
 _MOST_CARDS = 2**31 - 1
 
@@ -35,6 +35,8 @@ def node_columns(seen: SeenNode) -> dict[str, Any]:
         "software": [asdict(one) for one in seen.software],
         "companions": [asdict(one) for one in seen.companions],
         "network": [asdict(one) for one in seen.network],
+        "cluster_cordoned": seen.cluster_cordoned,
+        "cluster_cordon_mark": seen.cluster_cordon_mark[:36],
     }
 
 
@@ -55,7 +57,13 @@ def group_columns(seen: SeenDeviceGroup) -> dict[str, Any]:
         "unit": seen.unit[:20],
         "profile": seen.profile[:120],
         "sources": dict(seen.sources),
+        "cards": [_card(card) for card in seen.cards],
     }
+
+
+def _card(card: CardFacts) -> dict[str, Any]:
+    shown = {"id": card.id[:120], "slots": card.slots, "healthy": card.healthy, "source": card.source}
+    return shown | {"memory_bytes": card.memory_bytes, "told_apart": bool(card.indices)}
 
 
 def _health(seen: SeenDeviceGroup) -> Health | None:

@@ -18,11 +18,13 @@ MOST_TOLERATIONS: Final = 20
 MOST_AMOUNT: Final = 1 << 62
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 RELAXATIONS: Final = ("image_user",)
+COST_BASES: Final = ("owned", "leased", "cloud")
 DEVICE_KINDS: Final = ("GPU", "NPU", "ACCELERATOR")
 KINDS: Final = (*DEVICE_KINDS, "CPU")
 UNITS: Final = ("card", "chip", "core", "die", "slice")
 MEMORY_UNITS: Final = {"MiB": 1 << 20, "GiB": 1 << 30, "B": 1}
 
+NOT_A_FLAG = gettext_noop("Say true or false.")
 NOT_A_LIST = gettext_noop("Give a list.")
 TOO_MANY = gettext_noop("{count} are too many; at most {most} are allowed.")
 NOT_ONE_OF = gettext_noop("{name} is none of: {options}.")
@@ -69,6 +71,25 @@ def read_word(options: Iterable[str]) -> Callable[[object], str]:
 
     def read(value: object) -> str:
         if value != "" and value not in known:
+            raise BadInput("UnknownName", NOT_ONE_OF, {"name": str(value)[:40], "options": ", ".join(known)})
+        return str(value)
+
+    return read
+
+
+def read_flag(value: object) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise BadInput("NotAFlag", NOT_A_FLAG)
+    return value
+
+
+def read_one(options: Iterable[str]) -> Callable[[object], str]:
+    """A reader of one of these words; there is no none."""
+    known = tuple(options)
+
+    def read(value: object) -> str:
+        if value not in known:
             raise BadInput("UnknownName", NOT_ONE_OF, {"name": str(value)[:40], "options": ", ".join(known)})
         return str(value)
 
@@ -213,6 +234,9 @@ DECLARED_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "scheduler_name": read_dns("default-scheduler"),
     "tolerations": read_tolerations,
     "relaxation": read_word(RELAXATIONS),
+    "cost_basis": read_one(COST_BASES),
+    "borrowing": read_flag,
+    "known_driver_only": read_flag,
     # facts and equivalences
     "subject": lambda value: clean_line(value, maximum=120),
     "source": read_source,

@@ -6,17 +6,16 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from portal.lib import units
 from portal.lib.localised import localised
-from resources.models import ClassEquivalence, ClassFact, ResourceClass
+from resources.models import ClassEquivalence, ClassFact, CostBasis, ResourceClass
 from resources.selectors.declared import in_force
 from resources.task_types import TASK_WORDS
 
 TERA = 10**12
-COST_WORDS = {"owned": _("owned"), "leased": _("leased"), "cloud": _("cloud on demand")}
+COST_WORDS = dict(CostBasis.choices)
 
 
 def amount_text(fact: ClassFact) -> str:

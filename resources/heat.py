@@ -1,8 +1,8 @@
 """Nodes as a map: one tile each, coloured by how much of its devices is held (of its cores, where it has none)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
@@ -43,18 +43,19 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Rack:
-    """The nodes of a pool, or those of none (key ""), with how many are shown."""
+    """The nodes of a pool, or those of none (key ""), with how many are shown and what would start in it now."""
 
     key: str
     tiles: Sequence[Tile]
+    able: Sequence[Any] = ()
 
 
-def racks_of(rows: Iterable[NodeRow]) -> list[Rack]:
-    """By pool, nodes of none last; within a pool as they came."""
+def racks_of(rows: Iterable[NodeRow], able: Mapping[str, Sequence[Any]]) -> list[Rack]:
+    """By pool, nodes of none last; within a pool as they came. `able` is what would start, by pool."""
     found: dict[str, list[Tile]] = {}
     for row in rows:
         found.setdefault(row.node.pool.key if row.node.pool else "", []).append(tile_of(row))
-    return [Rack(key, found[key]) for key in sorted(found, key=lambda key: (not key, key))]
+    return [Rack(key, found[key], able.get(key, ())) for key in sorted(found, key=lambda key: (not key, key))]
 
 
 def tile_of(row: NodeRow) -> Tile:

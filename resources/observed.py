@@ -108,6 +108,23 @@ class Fact:
     source: str
 
 
+def whose(node: Node) -> list[Fact]:
+    """Where the node stands, whose it is, whom to ask and what it costs, each with who says so (R-03)."""
+    pool, cluster = node.pool, node.cluster
+    told = pool.maintainer if pool else ""
+    return [
+        Fact(_LOCATION, cluster.location, _("its cluster")),
+        Fact(_PLACE, " / ".join(node.topology), _("labels of the node")),
+        Fact(_OWNER, pool.owner.name if pool and pool.owner else "", _("its pool")),
+        Fact(_MAINTAINER, told or cluster.maintainer, _("its pool") if told else _("its cluster")),
+        Fact(_COST, cluster.get_cost_basis_display(), _("its cluster")),
+    ]
+
+
+_LOCATION, _PLACE = gettext_lazy("Location"), gettext_lazy("Place in the network")
+_OWNER, _MAINTAINER, _COST = gettext_lazy("Belongs to"), gettext_lazy("Maintainer"), gettext_lazy("Cost basis")
+
+
 @dataclass(frozen=True, slots=True)
 class GroupFacts:
     """A device group with everything that was read of it."""

@@ -4,12 +4,38 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from resources.models import Node
+from resources.observed import SHARING_WORDS
 
 LEVELS = (
     ("topology.kubernetes.io/region", "region"),
     ("topology.kubernetes.io/zone", "zone"),
 )
+
+NOT_OBSERVED = _("not observed")
+
+
+@dataclass(frozen=True, slots=True)
+class SharingIn:
+    """How cards of a class are given out, in the normaliser's words ("": nobody looked): slots, and nodes with any."""
+
+    sharing: str
+    unit: str
+    slots: int
+    nodes: int
+
+    @property
+    def shared(self) -> bool:
+        """Whether a slot is a part of a card."""
+        return self.sharing not in ("", "exclusive")
+
+    @property
+    def word(self) -> str | Promise:
+        """As pages say it."""
+        return SHARING_WORDS.get(self.sharing, self.sharing or NOT_OBSERVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +51,7 @@ class ClassIn:
     most_on_one: int
     memory_bytes: int | None
     drivers: Sequence[str]
+    sharing: Sequence[SharingIn]
 
     @property
     def several_drivers(self) -> bool:
@@ -67,6 +94,7 @@ def _classes(nodes: Iterable[Node]) -> list[ClassIn]:
     on: dict[str, list[int]] = defaultdict(list)
     facts: dict[str, tuple[str, bool, int | None]] = {}
     drivers: dict[str, set[str]] = defaultdict(set)
+    modes: dict[str, dict[tuple[str, str], list[int]]] = defaultdict(lambda: defaultdict(list))
     for node in nodes:
         here: dict[str, int] = defaultdict(int)
         for group in node.groups.all():
@@ -76,6 +104,7 @@ def _classes(nodes: Iterable[Node]) -> list[ClassIn]:
             key = row.key if row else group.resource_name
             facts[key] = (group.kind, row is not None, row.memory_bytes if row else None)
             here[key] += group.capacity_parts // group.whole
+            modes[key][group.sharing, group.unit].append(group.capacity_parts // group.whole)
             if group.driver_version:
                 drivers[key].add(group.driver_version)
         for key, count in here.items():
@@ -90,6 +119,7 @@ def _classes(nodes: Iterable[Node]) -> list[ClassIn]:
             most_on_one=max(counts),
             memory_bytes=facts[key][2],
             drivers=sorted(drivers[key]),
+            sharing=[SharingIn(*mode, sum(slots), len(slots)) for mode, slots in sorted(modes[key].items())],
         )
         for key, counts in sorted(on.items())
     ]

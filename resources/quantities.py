@@ -1,4 +1,4 @@
-"""Quantities as people and templates write them ("500m", "16Gi", "2"), read strictly into integer base units.
+"""Quantities as people and templates write them ("0.5", "16Gi", "2"), read strictly into integer base units.
 
 CPU becomes milli-CPU, memory bytes, a count a whole number. Kubernetes' notation, but far less of it: ASCII
 only, no sign, no exponent, no spaces, at most 16 characters, checked before any library or big number sees
@@ -29,7 +29,7 @@ NOT_TEXT = gettext_noop('Write the amount as text, such as "{example}".')
 NOT_A_QUANTITY = gettext_noop('This is not an amount. Write digits and a unit, such as "{example}", without spaces.')
 NOT_WHOLE = gettext_noop("Write a whole number from {minimum} to {maximum}.")
 UNIT_NOT_ALLOWED = gettext_noop('The unit "{unit}" does not fit here. Allowed: {units}.')
-TOO_FINE = gettext_noop('"{given}" is finer than one thousandth of a core. Write a multiple of 1m.')
+TOO_FINE = gettext_noop('"{given}" is finer than one thousandth of a core. Write at most three decimals.')
 TOO_SMALL = gettext_noop('"{given}" is below the smallest amount, {minimum}.')
 TOO_LARGE = gettext_noop('"{given}" is above the largest amount, {maximum}.')
 
@@ -40,7 +40,7 @@ class BadQuantity(BadInput):
 
 def parse_cpu(value: object, *, minimum: int = CPU_MIN_MILLI, maximum: int = CPU_MAX_MILLI) -> int:
     """Milli-CPU of a text such as "2", "0.5" or "500m"; bounds are inclusive. Raises BadQuantity."""
-    text, digits, scale, unit = _read(value, _CPU_UNITS_MILLI, example="500m")
+    text, digits, scale, unit = _read(value, _CPU_UNITS_MILLI, example="0.5")
     milli, rest = divmod(digits * _CPU_UNITS_MILLI[unit], scale)
     if rest:
         raise BadQuantity("QuantityTooFine", TOO_FINE, {"given": text})
@@ -72,11 +72,9 @@ def parse_count(value: object, *, maximum: int, minimum: int = 1) -> int:
 
 
 def write_cpu(milli: int) -> str:
-    """The shortest text that `parse_cpu` reads back as the same amount: "2", "1.5", "500m"."""
+    """Cores as a person writes them, which `parse_cpu` reads back as the same amount: "2", "1.5", "0.25"."""
     _natural(milli)
-    if milli % 1000 == 0:
-        return str(milli // 1000)
-    return f"{milli}m" if milli < 1000 else _decimal(milli, 1000)
+    return _decimal(milli, 1000)
 
 
 def write_memory(amount: int) -> str:

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 HOLDS = ("cordoned", "draining", "retired")
 """Stages an operator may set; they stay until an operator takes them back."""
+ON_CLUSTER = ("cordoned", "draining")
+"""Those in which the node may be closed on its own cluster as well, for whoever else uses it."""
 
 
 class Standing(StrEnum):

@@ -8,6 +8,7 @@ from portal.lib.clock import utc_now
 from portal.lib.queue import begun, enqueue
 from resources.models import Cluster
 from resources.services.renew_review import renew_review
+from resources.services.settle_cordons import settle_cordons
 from resources.services.sync_inventory import sync_inventory
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,15 @@ def sync_cluster(cluster_id: str) -> None:
     begun("resources.sync_cluster", cluster_id)
     for cluster in Cluster.objects.filter(pk=cluster_id):
         sync_inventory(cluster=cluster, now=utc_now())
+        settle_cordons(cluster=cluster, now=utc_now())
+
+
+@shared_task(name="resources.settle_cordons")
+def settle_cordons_of(cluster_id: str) -> None:
+    """What was asked of one cluster's nodes, as soon as it was asked."""
+    begun("resources.settle_cordons", cluster_id)
+    for cluster in Cluster.objects.filter(pk=cluster_id):
+        settle_cordons(cluster=cluster, now=utc_now())
 
 
 def sync_here() -> None:

@@ -11,7 +11,7 @@ from resources.drivers.kubernetes.connection import Right
 from resources.drivers.kubernetes.given import LONGEST_PEM, LONGEST_TOKEN
 from resources.drivers.kubernetes.kubeconfig import LONGEST
 from resources.inputs import LONGEST_NOTE, READERS
-from resources.models import Cluster
+from resources.models import Cluster, CostBasis
 from resources.models.catalogue import Kind
 from resources.selectors.devices import HEALTH
 from resources.services.publish_rate import MOST_MICRO
@@ -207,6 +207,7 @@ class ClusterChange(FleetReason):
     name = _given("title", {"type": "string", "maxLength": 120})
     location = _line("location")
     maintainer = _line("maintainer")
+    cost_basis = _given("cost_basis", {"type": "string", "enum": CostBasis.values})
 
 
 class ClusterTurn(FleetReason):
@@ -221,3 +222,7 @@ class NodeHold(FleetReason):
     """The stage an operator wants of a node; "" gives it back to what its cluster says."""
 
     stage = Given(inputs.choice(("", *HOLDS)).parse, {"type": "string", "enum": ["", *HOLDS]}, required=True)
+    on_cluster = inputs.flag(
+        help_text="true: its own cluster is asked to place nothing new there for anybody; false: what the portal asked "
+        "is lifted; left out: as it is."
+    )

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.selectors.held import parts_of_devices
+from jobs.selectors.held import holders_of, parts_of_devices
 from metering.rate_words import effects_of_rate
 from portal.lib.change_form import Effect
 from portal.lib.clock import utc_now
@@ -53,7 +53,7 @@ class Devices(ApiView):
         found, following = page(devices_matching(self.actor, wanted), ("id",), given)
         held = parts_of_devices(found)
         rows = [device_row(device, device.group.node, held.get(device.pk, 0), looks, now) for device in found]
-        return answer(DevicePage, {"results": rows, "next": following})
+        return answer(DevicePage, {"results": rows, "next": following}, holders=holders_of(found, self.actor))
 
 
 class Classes(ApiView):

@@ -63,7 +63,7 @@ class OneCluster(ApiView):
 
     @endpoint("change_cluster", "Change a cluster", body=ClusterChange, gives={200: ClusterShown}, refuses=(404,))
     def patch(self, request: Request, given: dict[str, Any], key: str) -> Response:
-        """Name, location, maintainer."""
+        """Name, location, maintainer, cost basis."""
         cluster, note, now = _cluster(self.actor, key), given.pop("reason"), utc_now()
         row = change_cluster(actor=self.actor, cluster=cluster, note=note, now=now, **given)
         return answer(ClusterShown, row, now=now)

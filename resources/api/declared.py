@@ -7,8 +7,9 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.selectors.runtime_use import job_seen_by, jobs_seen_by
+from jobs.selectors.runtime_use import job_seen_by, jobs_kept_from, jobs_seen_by
 from jobs.selectors.startable import startable_in
+from portal.lib.change_form import Effect
 from portal.lib.clock import utc_now
 from portal.lib.errors import FieldError, Invalid, NotFound
 from portal.lib.rest.paging import PageQuery, page
@@ -36,6 +37,7 @@ from resources.api.declared_shown import (
 from resources.api.shapes import RuntimePage, RuntimeShown
 from resources.declared_shapes import EquivalenceRow, equivalence_rows
 from resources.models import ClassEquivalence, ClassFact, Pool, ResourceClass, Runtime, VendorRow
+from resources.pool_effects import rule_effects
 from resources.profile import profile_of
 from resources.runtime_rules import NO_CLASSES
 from resources.selectors.declared import equivalences_of, facts_of
@@ -70,6 +72,11 @@ class Runtimes(ApiView):
         given = {"framework": "", "version": "", **given}
         row = declare_runtime(actor=self.actor, note=given.pop("reason"), now=utc_now(), **given)
         return answer(RuntimeShown, row, status=201)
+
+
+NewRuntimePreview = preview_of(
+    Runtimes.post, "preview_new_runtime", "Whether a runtime can be declared", body=NewRuntime, refuses=(403,)
+)
 
 
 class OneRuntime(ApiView):
@@ -118,6 +125,11 @@ class ClassFacts(ApiView):
         return answer(FactShown, row, status=201)
 
 
+FactPreview = preview_of(
+    ClassFacts.post, "preview_fact", "What a fact would be declared as", body=NewFact, refuses=(403, 404, 409)
+)
+
+
 class OneFact(ApiView):
     """A fact of a class."""
 
@@ -159,6 +171,12 @@ class Equivalences(ApiView):
             job_seen=lambda found: job_seen_by(self.actor, found), **given,
         )  # fmt: skip
         return answer(EquivalenceShown, _shown(self.actor, [row])[0], status=201)
+
+
+EquivalencePreview = preview_of(
+    Equivalences.post, "preview_equivalence", "What an equivalence would be declared as", body=NewEquivalence,
+    refuses=(403, 404, 409),
+)  # fmt: skip
 
 
 class OneEquivalence(ApiView):
@@ -215,6 +233,12 @@ class OneVendorRow(ApiView):
         return Response(status=204)
 
 
+VendorRowChangePreview = preview_of(
+    OneVendorRow.put, "preview_vendor_row_change", "What a change of a vendor row would be", body=VendorRowBody,
+    refuses=(403, 404, 409),
+)  # fmt: skip
+
+
 class PoolRules(ApiView):
     """The rules of a pool."""
 
@@ -234,9 +258,16 @@ class PoolRules(ApiView):
         return answer(PoolRulesShown, pool)
 
 
+def _rule_effects(actor: Any, given: dict[str, Any], key: str) -> Sequence[Effect]:
+    pool = _pool(actor, key)
+    kept = {name: given.get(name, getattr(pool, name)) for name in ("task_types", "runtimes")}
+    return rule_effects(pool, given, jobs_kept_from(pool.key, kept["task_types"], kept["runtimes"]))
+
+
 PoolRulesPreview = preview_of(
-    PoolRules.patch, "preview_pool_rules", "What rules of a pool would change", body=PoolRulesChange
-)
+    PoolRules.patch, "preview_pool_rules", "What rules of a pool would change", body=PoolRulesChange,
+    effects=_rule_effects,
+)  # fmt: skip
 
 
 class PoolProfile(ApiView):

@@ -129,3 +129,7 @@ class PoolRulesChange(FleetReason):
     scheduler_name = _text("scheduler_name", 253)
     tolerations = _given("tolerations", _TOLERATIONS)
     relaxation = _given("relaxation", {"type": "string", "enum": ["", *RELAXATIONS]})
+    borrowing = inputs.flag(help_text="true: what others are entitled to here and do not use may be held.")
+    known_driver_only = inputs.flag(
+        help_text="true: a node whose driver is not known is refused to runtimes that state a range of drivers."
+    )

@@ -70,6 +70,17 @@ class PoolRulesShown(Shown):
     scheduler_name = serializers.CharField()
     tolerations = TolerationShown(many=True)
     relaxation = serializers.CharField()
+    borrowing = serializers.BooleanField()
+    known_driver_only = serializers.BooleanField()
+
+
+class SharingShown(Shown):
+    """A way in which cards of a class are given out, and how many slots of it there are."""
+
+    sharing = serializers.CharField(help_text="empty: not observed.")
+    unit = serializers.CharField(help_text="What one slot is.")
+    slots = serializers.IntegerField()
+    nodes = serializers.IntegerField()
 
 
 class ClassInPool(Shown):
@@ -83,6 +94,7 @@ class ClassInPool(Shown):
     most_on_one = serializers.IntegerField()
     memory_bytes = serializers.IntegerField(allow_null=True)
     drivers = serializers.ListField(child=serializers.CharField())
+    sharing = SharingShown(many=True)
     largest_single = serializers.IntegerField(allow_null=True)
     largest_members = serializers.IntegerField(allow_null=True)
     largest_each = serializers.IntegerField(allow_null=True)

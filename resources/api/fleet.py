@@ -6,10 +6,12 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import ngettext
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.selectors.held import held_by_node, jobs_holding, parts_by_device
+from jobs.selectors.held import held_by_node, holders_of, jobs_holding, parts_by_device
+from portal.lib.change_form import Effect
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.rest.paging import PageQuery, page
@@ -17,10 +19,13 @@ from portal.lib.rest.view import ApiView, answer, endpoint
 from resources.api.bodies import FleetReason, NewPool, NodeHold, PoolChange, SelectorTry
 from resources.api.observed_shapes import NodeDetail, PoolDetail
 from resources.api.shapes import NodeMovesShown, NodePage, NodeShown, NodesQuery, PoolPage, PoolShown
+from resources.cordon_effects import cordon_effects
+from resources.cordon_words import cordon_shown
 from resources.drift import drift_of
 from resources.models import Node, Pool
 from resources.observed import causes, group_facts
 from resources.selectors.catalogue import class_looks
+from resources.selectors.cordons import cordon_off, open_cordon
 from resources.selectors.fleet import (
     NodeFilter,
     devices_of,
@@ -39,6 +44,7 @@ from resources.services.delete_pool import delete_pool
 from resources.services.hold_node import hold_node
 from resources.shapes import NodeRow, PoolRow, node_row, pool_rows
 from tenants import access
+from tenants.rehearsal import preview_of
 
 _OLDEST_FIRST = ("created_at", "id")
 
@@ -141,31 +147,53 @@ class OneNode(ApiView):
         node = nodes_visible_to(self.actor).prefetch_related("groups__resource_class").filter(pk=key).first()
         if node is None:
             raise NotFound(f"Node {key}")
-        row = _nodes([node], utc_now())[0]
+        row, devices = _nodes([node], utc_now())[0], list(devices_of(node))
         shown = {
             "node": node,
             "state": row.state,
             "parts": row.parts,
-            "devices": devices_of(node),
+            "devices": devices,
             "groups": group_facts(node, class_looks()),
             "causes": causes(node.reasons),
+            "cordon": cordon_shown(node, open_cordon(node)),
+            "cordon_off": cordon_off(node.cluster),
         }
-        return answer(NodeDetail, shown, held=parts_by_device(node))
+        holders = holders_of(devices, self.actor)
+        return answer(NodeDetail, shown, held=parts_by_device(node), holders=holders)
 
 
 class NodeStage(ApiView):
     """What an operator wants of a node."""
 
-    @endpoint("hold_node", "Cordon, drain, retire or return", body=NodeHold, gives={200: NodeShown}, refuses=(404, 409))
+    @endpoint(
+        "hold_node", "Cordon, drain, retire or return", body=NodeHold, gives={200: NodeShown}, refuses=(403, 404, 409)
+    )
     def post(self, request: Request, given: dict[str, Any], key: uuid.UUID) -> Response:
         """It stays so until changed; a node on which something is held is not retired."""
         node = nodes_visible_to(self.actor).filter(pk=key).first()
         if node is None:
             raise NotFound(f"Node {key}")
         stage, note = given["stage"], given["reason"]
-        hold_node(actor=self.actor, node=node, stage=stage, note=note, now=utc_now(), jobs_on=jobs_holding)
+        hold_node(
+            actor=self.actor, node=node, stage=stage, on_cluster=given.get("on_cluster"), note=note, now=utc_now(),
+            jobs_on=jobs_holding,
+        )  # fmt: skip
         row = nodes_visible_to(self.actor).prefetch_related("groups__resource_class").get(pk=key)
         return answer(NodeShown, _nodes([row], utc_now())[0])
+
+
+def _hold_effects(actor: Any, given: dict[str, Any], key: uuid.UUID) -> Sequence[Effect]:
+    node = nodes_visible_to(actor).get(pk=key)
+    count = jobs_holding(node)
+    text = ngettext("{n} job holds something here and stays.", "{n} jobs hold something here and stay.", count)
+    jobs = [Effect(text.format(n=count), "wait")] if count else []
+    return [*jobs, *cordon_effects(node, given["stage"], given.get("on_cluster"))]
+
+
+NodeStagePreview = preview_of(
+    NodeStage.post, "preview_node_stage", "What a change of a node's stage would mean", body=NodeHold,
+    refuses=(403, 404, 409), effects=_hold_effects,
+)  # fmt: skip
 
 
 def _pool(actor: Any, key: str, now: datetime) -> Pool:

@@ -4,7 +4,9 @@ from rest_framework import serializers
 
 from portal.lib.rest.outputs import Facts, Moment, Shown, Word
 from resources.api.shapes import ClassAmounts, ClusterShown, DeviceShown, NodeShown, PoolShown, StageCount
+from resources.cordon_words import OTHERS
 from resources.drivers.facts import Presence
+from resources.models import ClusterCordon
 from resources.normalize.facts import Health
 
 
@@ -14,6 +16,17 @@ class CauseShown(Shown):
     name = serializers.CharField()
     facts = Facts()
     sentence = serializers.CharField()
+
+
+class CardShown(Shown):
+    """A card whose slots are a group's."""
+
+    id = serializers.CharField(help_text='As its source names it; "only": the one there is.')
+    slots = serializers.IntegerField(allow_null=True, help_text="null: not told.")
+    healthy = serializers.BooleanField(allow_null=True, help_text="null: not observed.")
+    memory_bytes = serializers.IntegerField(allow_null=True)
+    read_from = serializers.CharField(source="source")
+    told_apart = serializers.BooleanField(help_text="Whether the cluster says which of the slots are this card's.")
 
 
 class GroupFactsShown(Shown):
@@ -37,6 +50,7 @@ class GroupFactsShown(Shown):
     physical_total = serializers.IntegerField(source="group.physical_total", allow_null=True)
     driver_version = serializers.CharField(source="group.driver_version")
     reasons = CauseShown(source="causes", many=True)
+    cards = CardShown(source="group.cards", many=True)
     sources = serializers.DictField(
         source="group.sources", child=serializers.CharField(), help_text="The key each fact was read from."
     )
@@ -73,6 +87,21 @@ class CompanionShown(Shown):
     total = serializers.IntegerField(allow_null=True)
 
 
+class ClusterCordonShown(Shown):
+    """How a node stands on its own cluster."""
+
+    state = Word(
+        "ClusterCordonState",
+        ("", OTHERS, *(state for state in ClusterCordon.State.values if state != ClusterCordon.State.CLOSED)),
+        help_text="empty: not cordoned there, or not known to be.",
+    )
+    text = serializers.CharField()
+    since = Moment(allow_null=True)
+    asked_by = serializers.CharField(source="row.asked_by", default="")
+    note = serializers.CharField(source="row.note", default="")
+    error = serializers.CharField(help_text="Why the last try did nothing.")
+
+
 class NodeDetail(NodeShown):
     """A node with its devices and everything that was read of it. The context holds the held parts by device."""
 
@@ -89,6 +118,10 @@ class NodeDetail(NodeShown):
         source="node.topology", child=serializers.CharField(), help_text="Where it stands, outermost first."
     )
     network = NetworkFactShown(source="node.network", many=True)
+    cluster_cordon = ClusterCordonShown(source="cordon")
+    cluster_cordon_off = serializers.CharField(
+        source="cordon_off", help_text="Why it cannot be cordoned on its cluster; empty where it can."
+    )
 
 
 class TopicRead(Shown):

@@ -1,11 +1,14 @@
 """What the API of resources takes and shows. Amounts are base units: device parts, milli-CPU, bytes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from rest_framework import serializers
 
 from portal.lib.rest import inputs
 from portal.lib.rest.outputs import Facts, Moment, Shown, Word, page_of
 from portal.lib.rest.paging import PageQuery
-from resources.models import Cluster, Node, Runtime
+from resources.models import Cluster, CostBasis, Node, Runtime
 from resources.models.catalogue import Kind
 from resources.selectors.devices import HEALTH
 from resources.selectors.fleet import SERVICE
@@ -98,6 +101,11 @@ class NodeShown(Shown):
     parts = NodePart(many=True)
 
 
+def _held_by(context: Mapping[str, Any], device: Any) -> list[str]:
+    """Jobs of others are not named."""
+    return [str(one.job.pk) for one in context["holders"].get(device.pk, ()) if one.job is not None]
+
+
 class DeviceShown(Shown):
     """One device, and how many of its parts are held."""
 
@@ -111,11 +119,19 @@ class DeviceShown(Shown):
     healthy = serializers.BooleanField()
     verified = serializers.BooleanField(source="group.verified", allow_null=True)
     detail = serializers.CharField()
+    card = serializers.CharField(
+        help_text='Which card it is a slot of; "only": the one there is; empty: it is a card, or nobody says.'
+    )
     held_parts = serializers.SerializerMethodField()
+    held_by = serializers.SerializerMethodField(help_text="Ids of those jobs that hold parts of it and that you see.")
 
     def get_held_parts(self, device: object) -> int:
         """Parts held now."""
         return int(self.context["held"].get(device.pk, 0))  # type: ignore[attr-defined]
+
+    def get_held_by(self, device: object) -> list[str]:
+        """Jobs of others are not named."""
+        return _held_by(self.context, device)
 
 
 class ClusterShown(Shown):
@@ -126,12 +142,18 @@ class ClusterShown(Shown):
     driver = serializers.CharField()
     location = serializers.CharField()
     maintainer = serializers.CharField()
+    cost_basis = Word("CostBasis", CostBasis.values)
     state = Word("ClusterState", Cluster.State.values)
     simulated = serializers.BooleanField()
     isolation = serializers.BooleanField()
     stale = serializers.SerializerMethodField(help_text="It has not reported in time.")
     last_seen_at = Moment(allow_null=True)
     last_error = serializers.CharField()
+    clock_ahead_ms = serializers.IntegerField(
+        allow_null=True, help_text="How far its clock is ahead of the portal's; negative: behind; null: not measured."
+    )
+    clock_within_ms = serializers.IntegerField(allow_null=True, help_text="Plus or minus so much.")
+    clock_at = Moment(allow_null=True)
 
     def get_stale(self, cluster: Cluster) -> bool:
         """Whether what is known of it is too old to place anything by."""
@@ -168,11 +190,20 @@ class DeviceOfFleet(Shown):
     sharing = serializers.CharField(source="device.group.sharing")
     state = Word("DeviceState", HEALTH)
     detail = serializers.CharField(source="device.detail")
+    card = serializers.CharField(
+        source="device.card",
+        help_text='Which card it is a slot of; "only": the one there is; empty: it is a card, or nobody says.',
+    )
+    held_by = serializers.SerializerMethodField(help_text="Ids of those jobs that hold parts of it and that you see.")
     memory_bytes = serializers.IntegerField(source="device.memory_bytes", allow_null=True)
     numa_node = serializers.IntegerField(source="device.numa_node", allow_null=True)
     held_parts = serializers.IntegerField(source="held")
     whole_parts = serializers.IntegerField(source="device.group.whole")
     use = Word("DeviceUse", ("free", "held", "partly", "out", "unknown"))
+
+    def get_held_by(self, row: object) -> list[str]:
+        """Jobs of others are not named."""
+        return _held_by(self.context, row.device)  # type: ignore[attr-defined]
 
 
 class RateShown(Shown):

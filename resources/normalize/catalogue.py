@@ -112,6 +112,15 @@ class StateListRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SlotListRule:
+    """A ConfigMap entry that names slots; `slot` finds in each name the `card` it is a part of."""
+
+    vendor: str
+    match: Pattern
+    slot: Pattern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DraRule:
     """A driver that publishes ResourceSlices."""
 
@@ -153,6 +162,7 @@ class Catalogue:
     labels: tuple[LabelRule, ...] = ()
     registers: tuple[RegisterRule, ...] = ()
     state_lists: tuple[StateListRule, ...] = ()
+    slot_lists: tuple[SlotListRule, ...] = ()
     dra: tuple[DraRule, ...] = ()
     models: tuple[ModelRule, ...] = ()
     unrecognised: Pattern = re.compile(r"(?!)")
@@ -175,6 +185,7 @@ class Catalogue:
             labels=over.labels + self.labels,
             registers=over.registers + self.registers,
             state_lists=over.state_lists + self.state_lists,
+            slot_lists=over.slot_lists + self.slot_lists,
             dra=over.dra + self.dra,
             models=over.models + self.models,
             unrecognised=self.unrecognised,
@@ -200,6 +211,7 @@ def parse_catalogue(raw: Mapping[str, Any], *, known: Sequence[str] = ()) -> Cat
         labels=_rows(raw, "label", LabelRule),
         registers=_rows(raw, "register", RegisterRule),
         state_lists=_rows(raw, "state_list", StateListRule),
+        slot_lists=_rows(raw, "slot_list", SlotListRule),
         dra=_rows(raw, "dra", DraRule),
         models=_rows(raw, "model", ModelRule),
         unrecognised=_pattern(raw.get("unrecognised", {}).get("match", "(?!)"), "unrecognised"),
@@ -258,7 +270,8 @@ def _check(parsed: Catalogue, known: set[str]) -> None:
     for label in parsed.labels:
         if label.fact not in _FACTS or not (label.keys or label.match):
             raise BadCatalogue(f"label of {label.vendor}: needs keys or match, and a fact of {_FACTS}")
-    named: list[Any] = [*parsed.resources, *parsed.labels, *parsed.registers, *parsed.state_lists, *parsed.dra]
+    named: list[Any] = [*parsed.resources, *parsed.labels, *parsed.registers, *parsed.state_lists]
+    named += [*parsed.slot_lists, *parsed.dra]
     for row in named:
         if row.vendor is not None and row.vendor not in known:
             raise BadCatalogue(f"there is no vendor {row.vendor}")

@@ -8,7 +8,7 @@ from resources.normalize.amounts import BadAmount, whole
 from resources.normalize.catalogue import Catalogue, DraRule, ResourceRule
 from resources.normalize.documents import Problems, items, mapping, plain
 from resources.normalize.drafts import Draft
-from resources.normalize.facts import DeviceGroup, Reason, Software, Unrecognised
+from resources.normalize.facts import CardFacts, DeviceGroup, Reason, Software, Unrecognised
 from resources.normalize.health import judge
 from resources.normalize.labels import VendorLabels
 
@@ -185,6 +185,8 @@ def _group(
         sources={"slots_total": "spec.devices"},
     )
     draft.set_physical(_physical(rule, sharing, members), "spec.devices")
+    if sharing != "exclusive":
+        draft.cards = _cards(rule, members)
     if any(device.counters for device in members):
         draft.say("PartitionsOverlap")
         draft.conflict = True
@@ -203,6 +205,19 @@ def _physical(rule: DraRule, sharing: str, members: list[_Device]) -> int | None
         return len(members)
     parents = [_first(device, rule.parent) for device in members]
     return len(set(parents)) if all(parent is not None for parent in parents) else None
+
+
+def _cards(rule: DraRule, members: list[_Device]) -> tuple[CardFacts, ...]:
+    """The cards that the members name as theirs; a member that names none is of no card anybody knows."""
+    parts: dict[str, list[int]] = {}
+    for index, member in enumerate(members):
+        card = plain(_first(member, rule.parent))
+        if card is not None:
+            parts.setdefault(card, []).append(index)
+    return tuple(
+        CardFacts(card, len(indices), None, "spec.devices", indices=tuple(indices))
+        for card, indices in sorted(parts.items())
+    )
 
 
 def _model(raw: object, rule: DraRule, catalogue: Catalogue) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from resources.normalize.amounts import BadAmount, devices, whole
 from resources.normalize.catalogue import Catalogue, ResourceRule, Vendor
-from resources.normalize.facts import Companion, DeviceGroup, Health, Reason, Unrecognised
+from resources.normalize.facts import CardFacts, Companion, DeviceGroup, Health, Reason, Unrecognised
 from resources.normalize.labels import VendorLabels
 from resources.normalize.registers import Register
 
@@ -56,6 +56,7 @@ class Draft:
     conflict: bool = False
     hinted: bool = False  # only the PCI bus speaks of it
     bad: set[str] = field(default_factory=set)
+    cards: tuple[CardFacts, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
 
     def say(self, name: str, **facts: str | int) -> None:
@@ -91,6 +92,7 @@ class Draft:
             slots_requested=self.requested,
             reasons=tuple(self.reasons),
             sources=dict(sorted(self.sources.items())),
+            cards=self.cards,
         )
 
 

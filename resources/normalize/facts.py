@@ -52,6 +52,26 @@ class NodeState:
     reasons: tuple[Reason, ...] = ()
 
 
+ONLY_CARD = "only"
+"""In place of an id: the one card of its kind on the node, whatever it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardFacts:
+    """A physical card that is shared out in slots. `id` is as its source names it, or `ONLY_CARD`.
+
+    `slots` are those of the group on it (None: not told); `indices` which of the group's slots these are, counted from
+    0, and empty where the source does not tell them apart. `healthy` None: nobody said.
+    """
+
+    id: str
+    slots: int | None
+    healthy: bool | None
+    source: str
+    memory_bytes: int | None = None
+    indices: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceGroup:
     """Devices of one node that are asked for by one resource name.
@@ -79,6 +99,8 @@ class DeviceGroup:
     slots_requested: int | None = None
     reasons: tuple[Reason, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    cards: tuple[CardFacts, ...] = ()
+    """Of a group whose slots are parts of cards: the cards, as far as somebody names them."""
 
     @property
     def slots_free(self) -> int | None:

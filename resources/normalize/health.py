@@ -14,7 +14,7 @@ MAX_NAMED = 64  # devices named one by one; more than a machine has
 
 def note_states(drafts: list[Draft], config_maps: Any, catalogue: Catalogue) -> None:
     """Marks the devices that companion ConfigMaps list as bad."""
-    for key, text in _entries(config_maps, MAX_DEPTH):
+    for key, text in entries_of(config_maps):
         for rule in catalogue.state_lists:
             if match := rule.match.fullmatch(key):
                 resource = match.groupdict().get("resource")
@@ -28,6 +28,11 @@ def _note(rule: StateListRule, text: str, drafts: list[Draft]) -> None:
             for name in names[:MAX_NAMED]:
                 draft.bad.add(name)
                 draft.say(rule.reason, device=name)
+
+
+def entries_of(config_maps: Any) -> Iterator[tuple[str, str]]:
+    """Every text in companion ConfigMaps, with its key."""
+    return _entries(config_maps, MAX_DEPTH)
 
 
 def _entries(value: Any, depth: int) -> Iterator[tuple[str, str]]:

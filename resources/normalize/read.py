@@ -14,6 +14,7 @@ from resources.normalize.facts import DeviceGroup, Health, NodeReading, Ready, R
 from resources.normalize.health import judge, note_states
 from resources.normalize.labels import VendorLabels, read_labels
 from resources.normalize.registers import read_registers
+from resources.normalize.slots import note_cards
 from resources.normalize.state import read_host, read_state
 
 
@@ -66,6 +67,7 @@ def read_node(
     )
     drafts = complete(sorted_, book)
     note_states(drafts, config_maps, book)
+    note_cards(drafts, config_maps, book)
     _note_requests(drafts, requested, problems)
     from_slices = read_slices(slices, book, problems)
     state = read_state(node, labels, problems)

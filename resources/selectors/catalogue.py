@@ -10,6 +10,9 @@ from resources.models.catalogue import RESOURCE_OF_KIND
 from tenants import access
 from tenants.access import Actor
 
+UNRECOGNISED = "unrecognised:"
+"""How the key of capacity begins that no class of the catalogue matches; behind it the name nodes report."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClassLook:
@@ -25,7 +28,7 @@ class ClassLooks(dict[str, ClassLook]):
     """Looks by class key; a key the catalogue does not know is called by itself, its kind is not guessed."""
 
     def __missing__(self, key: str) -> ClassLook:
-        return ClassLook(key, key, "", "")
+        return ClassLook(key, key.removeprefix(UNRECOGNISED), "", "")
 
 
 def class_looks() -> ClassLooks:

@@ -43,7 +43,7 @@ def nodes_visible_to(user: Actor) -> QuerySet[Node]:
 
     A grant of a pool shows its amounts (`pools_visible_to`), not its nodes.
     """
-    rows = Node.objects.select_related("cluster", "pool")
+    rows = Node.objects.select_related("cluster", "pool__owner")
     if access.at_platform(user, "cluster.see"):
         return rows
     return rows.filter(pool__in=pools_looked_after(user).order_by().values("pk"))

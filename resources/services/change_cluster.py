@@ -1,4 +1,4 @@
-"""Change what a cluster is called, where it stands and who looks after it."""
+"""Change what a cluster is called, where it stands, who looks after it and what it costs."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from tenants import access
 from tenants.models import User
 from tenants.services.record_audit import record_audit
 
-_FIELDS = ("name", "location", "maintainer")
+_FIELDS = ("name", "location", "maintainer", "cost_basis")
 
 
 @transaction.atomic
@@ -23,11 +23,12 @@ def change_cluster(
     name: str | None = None,
     location: str | None = None,
     maintainer: str | None = None,
+    cost_basis: str | None = None,
 ) -> Cluster:
     """The cluster as it is now. None leaves a field as it is; key and driver never change."""
     if actor is not None:
         access.require_platform(actor, "cluster.manage")
-    said = checked(title=name, location=location, maintainer=maintainer, note=note)
+    said = checked(title=name, location=location, maintainer=maintainer, cost_basis=cost_basis, note=note)
     because = said.pop("note")
     if "title" in said:
         said["name"] = said.pop("title")

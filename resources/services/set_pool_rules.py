@@ -13,7 +13,9 @@ from tenants import access
 from tenants.models import User
 from tenants.services.record_audit import record_audit
 
-_FIELDS = ("task_types", "runtimes", "scheduler_name", "tolerations", "relaxation")
+_FIELDS = (
+    "task_types", "runtimes", "scheduler_name", "tolerations", "relaxation", "borrowing", "known_driver_only",
+)  # fmt: skip
 NO_RUNTIME = _("No such runtime in use: {names}.")
 
 
@@ -29,17 +31,22 @@ def set_pool_rules(
     scheduler_name: str | None = None,
     tolerations: Sequence[Mapping[str, str]] | None = None,
     relaxation: str | None = None,
+    borrowing: bool | None = None,
+    known_driver_only: bool | None = None,
 ) -> None:
     """None leaves a rule as it is; an empty list of task types or runtimes admits every one.
 
     Attempts that were admitted keep the rules they were admitted with; jobs that wait are judged by the new ones. To
     relax a control of the pods is for those who set policy of the whole organisation: Denied for others.
+
+    With `borrowing` projects may hold here what others are entitled to and do not use, up to their ceilings.
+    `known_driver_only` refuses nodes whose driver nobody knows to runtimes that state a range of it.
     """
     if actor is not None:
         access.require(actor, "pool.change", pool)
     said = checked(
         task_types=task_types, runtimes=runtimes, scheduler_name=scheduler_name, tolerations=tolerations,
-        relaxation=relaxation, note=note,
+        relaxation=relaxation, borrowing=borrowing, known_driver_only=known_driver_only, note=note,
     )  # fmt: skip
     because = said.pop("note")
     row = Pool.objects.select_for_update().get(pk=pool.pk)

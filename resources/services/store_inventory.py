@@ -1,8 +1,9 @@
 """Write what a cluster reported: a few statements, whatever the number of nodes and devices."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Model
@@ -17,7 +18,7 @@ from resources.standing import ground_of_seen, standing_now
 
 M = TypeVar("M", bound=Model)
 BATCH = 1_000
-NOT_LISTED = "NotListed"
+NOT_LISTED, DEVICES_TURNED = "NotListed", "DevicesTurned"
 _NOTHING = {"capacity_parts": 0, "allocatable_parts": 0}
 _UNSEEN = {"healthy": False, "detail": NOT_LISTED}
 
@@ -69,7 +70,7 @@ def store_inventory(*, cluster: Cluster, inventory: Inventory) -> None:
     """
     seen = {node.name: node for node in inventory.nodes}
     nodes = _store_nodes(cluster, seen, inventory.at)
-    groups = _store_groups(cluster, seen, nodes)
+    groups = _store_groups(cluster, seen, nodes, inventory.at)
     _store_devices(cluster, seen, nodes, groups)
     cluster.nodes.filter(name__in=seen).update(last_seen_at=inventory.at)
     if inventory.complete:
@@ -121,13 +122,14 @@ def _event(row: Node, stage: str, standing: str, node: SeenNode, at: datetime, *
 
 
 def _store_groups(
-    cluster: Cluster, seen: Mapping[str, SeenNode], nodes: Mapping[Hashable, Node]
+    cluster: Cluster, seen: Mapping[str, SeenNode], nodes: Mapping[Hashable, Node], at: datetime
 ) -> dict[Hashable, DeviceGroup]:
     classes = {row.key: row for row in ResourceClass.objects.filter(retired_at__isnull=True)}
     matches = [(key, row.match) for key, row in classes.items()]
     stored = DeviceGroup.objects.filter(node__cluster=cluster)
     table = _Table(DeviceGroup, stored, lambda group: (group.node_id, group.resource_name))
     listed = {(nodes[name].pk, group.resource_name): group for name, node in seen.items() for group in node.groups}
+    before = {key: _can_give(row) for key, row in table.rows.items()}
     for (node, name), group in listed.items():
         found = classes.get(class_of(matches, facts_of_group(group)) or "")
         facts = group_columns(group) | {"resource_class_id": found.pk if found else None}
@@ -137,7 +139,29 @@ def _store_groups(
         if row.node_id in reported and key not in listed:
             table.set(key, _NOTHING)
     table.write()
+    note_stages(events=list(_turns(table.rows, before, nodes, at)))
     return table.rows
+
+
+def _can_give(group: DeviceGroup) -> str:
+    """Its health and how many of its slots can be had, as `admission_words` reads it; "" for none at all."""
+    usable, total = group.allocatable_parts // group.whole, group.capacity_parts // group.whole
+    return f"{group.health} {usable}/{total}".strip() if total else ""
+
+
+def _turns(
+    groups: Mapping[Hashable, DeviceGroup], before: Mapping[Hashable, str], nodes: Mapping[Hashable, Node], at: datetime
+) -> Iterator[NodeEvent]:
+    """For each node whose known groups give something else than before: what, from what to what. No stage changes."""
+    turned: dict[UUID, list[list[str]]] = {}
+    for key, was in before.items():
+        group = groups[key]
+        if was != (now := _can_give(group)):
+            turned.setdefault(group.node_id, []).append([group.resource_name, was, now])
+    stages = {node.pk: node.stage for node in nodes.values()}
+    for node, changed in turned.items():
+        facts = {"changed": sorted(changed)}
+        yield NodeEvent(node_id=node, at=at, old=stages[node], new=stages[node], cause=DEVICES_TURNED, facts=facts)
 
 
 def _store_devices(
@@ -161,6 +185,7 @@ def _store_devices(
             "numa_node": device.numa_node,
             "healthy": device.healthy,
             "detail": device.detail[:300],
+            "card": device.card[:120],
         }
         table.put((group_id, uuid), facts, {"group_id": group_id, "uuid": uuid})
     reported = {nodes[name].pk for name in seen}

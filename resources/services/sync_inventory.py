@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from portal.lib.locks import try_session_lock
-from resources.drivers.base import Driver, DriverUnavailable
+from resources.drivers.base import ClockReading, Driver, DriverUnavailable
 from resources.models import Cluster
 from resources.selectors.drivers import driver_for
 from resources.services.announce_losses import announce_losses
@@ -45,12 +45,20 @@ def sync_inventory(*, cluster: Cluster, now: datetime) -> bool:
                 simulated=capability.simulated,
                 isolation=capability.isolation,
                 isolation_detail=capability.isolation_detail[:300],
+                **_clock(inventory.clock),
                 **sheet,
             )
             record_capacity(cluster=cluster, now=now)
             cluster.last_seen_at = inventory.at
             announce_losses(cluster=cluster, now=now)
     return True
+
+
+def _clock(reading: ClockReading | None) -> dict[str, Any]:
+    """The cluster's clock as columns; nothing when it was not measured this time."""
+    if reading is None:
+        return {}
+    return {"clock_ahead_ms": reading.ahead_ms, "clock_within_ms": reading.within_ms, "clock_at": reading.at}
 
 
 def _sheet(cluster: Cluster, driver: Driver, now: datetime) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from resources.selectors.fleet import clusters_of_nodes
 from resources.services.change_cluster import change_cluster
 from resources.services.register_cluster import register_cluster
 from resources.services.set_cluster_state import set_cluster_state
-from resources.web.forms import ClusterForm, NewClusterForm
+from resources.web.forms import ChangedClusterForm, NewClusterForm
 from resources.web.parts import simulated_names
 from tenants import access
 
@@ -66,7 +66,7 @@ def cluster_register(request: HttpRequest, driver: str) -> HttpResponse:
 
 @signed_in
 def cluster_edit(request: HttpRequest, key: str) -> HttpResponse:
-    """Change its name, place and maintainer."""
+    """Change its name, place, maintainer and cost basis."""
     cluster = _cluster(request, key)
     back = reverse("cluster_detail", args=[key])
 
@@ -78,8 +78,8 @@ def cluster_edit(request: HttpRequest, key: str) -> HttpResponse:
         title=_("Edit cluster {name}").format(name=cluster.name),
         back=back,
         crumbs=[(CLUSTERS, reverse("cluster_list")), (cluster.name, back), (_("Edit"), "")],
-        form=ClusterForm,
-        today=lambda: Cluster.objects.values("name", "location", "maintainer").get(pk=cluster.pk),
+        form=ChangedClusterForm,
+        today=lambda: Cluster.objects.values("name", "location", "maintainer", "cost_basis").get(pk=cluster.pk),
         lock=lambda: Cluster.objects.select_for_update().get(pk=cluster.pk),
         save=save,
         simulated=simulated_names([cluster]),

@@ -15,6 +15,8 @@ from portal.lib.errors import NotFound
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
+from resources.clocks import clock_words
+from resources.driver_words import driver_word
 from resources.models import Cluster
 from resources.observed import sheet_of
 from resources.selectors.catalogue import class_looks
@@ -58,7 +60,7 @@ def cluster_list(request: HttpRequest) -> HttpResponseBase:
         "rows": _rows(request, list(page)),
         "links": [
             *(asked.toggle("state", value, label) for value, label in Cluster.State.choices),
-            *(asked.toggle("driver", kind, kind) for kind in kinds),
+            *(asked.toggle("driver", kind, driver_word(kind)) for kind in kinds),
             *asked.chosen("answers", words=ANSWER_WORDS),
         ],
         "filtered": bool(asked),
@@ -84,6 +86,7 @@ def cluster_detail(request: HttpRequest, key: str) -> HttpResponse:
         "cluster": cluster,
         "rights": shown_rights(card) if card else [],
         "sheet": sheet_of(cluster),
+        "clock": clock_words(cluster.clock_ahead_ms),
         "row": row,
         "jobs": jobs_holding(cluster),
         "history": history_of(request.user, cluster),

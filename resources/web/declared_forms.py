@@ -22,6 +22,7 @@ from resources.declared_inputs import (
     tolerations_of,
     write_tolerations,
 )
+from resources.driver_words import driver_word
 from resources.drivers.registry import FACTORIES
 from resources.inputs import read_key
 from resources.models import ClassFact, ResourceClass, Runtime
@@ -29,11 +30,6 @@ from resources.models.catalogue import Kind
 from resources.task_types import TASK_WORDS
 from resources.web.forms import KEY_HELP, line_field, name_field
 
-DRIVER_WORDS: Final = {
-    "kubernetes": _("Kubernetes"),
-    "local": _("this machine"),
-    "simulated": _("simulated"),
-}
 KIND_WORDS: Final = dict(Kind.choices)
 TERA: Final = 10**12
 
@@ -89,7 +85,7 @@ class NewRuntimeForm(RuntimeForm):
     key = CleanText(read_key, label=_("Key"), help_text=KEY_HELP)
     driver_kind = forms.ChoiceField(
         label=_("Kind of cluster"),
-        choices=[(kind, DRIVER_WORDS.get(kind, kind)) for kind in sorted(FACTORIES)],
+        choices=[(kind, driver_word(kind)) for kind in sorted(FACTORIES)],
         help_text=_("Where it runs. It never changes."),
     )
     field_order = ("key", "driver_kind")
@@ -224,6 +220,16 @@ class PoolRulesForm(forms.Form):
             ("image_user", _("pods run as the user their image names, never as root")),
         ],
         help_text=_("Only a platform administrator may change it. It is shown on every job that runs here."),
+    )
+    borrowing = forms.BooleanField(
+        label=_("Borrowing"),
+        required=False,
+        help_text=_("Projects may hold what others are entitled to here and do not use, up to their own ceilings."),
+    )
+    known_driver_only = forms.BooleanField(
+        label=_("Refuse unknown drivers"),
+        required=False,
+        help_text=_("A node whose driver nobody knows takes no job whose runtime states a range of drivers."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

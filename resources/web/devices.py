@@ -9,13 +9,14 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from jobs.selectors.held import parts_of_devices
+from jobs.selectors.held import holders_of, parts_of_devices
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
 from portal.lib.display import Link
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
+from resources.cards import families
 from resources.models import Device
 from resources.selectors.catalogue import ClassLooks, class_looks
 from resources.selectors.devices import (
@@ -44,7 +45,7 @@ SORTS = {
 CSV_HEAD = (
     "cluster", "node", "pool", "index", "uuid", "class", "resource_name", "kind", "vendor", "model", "state", "detail",
     "memory_bytes", "numa_node", "held_parts", "whole_parts", "use", "driver_version", "sharing", "verified",
-    "last_seen_at",
+    "last_seen_at", "card",
 )  # fmt: skip
 
 
@@ -63,9 +64,10 @@ def device_list(request: HttpRequest) -> HttpResponseBase:
     page = page_of(request, devices)
     groups = page_of(request, groups_without_devices(request.user, wanted), name="groups")
     nodes = [device.group.node for device in page] + [group.node for group in groups]
+    rows, holders = _rows(list(page), looks, now), holders_of(page, request.user)
     context = {
         "page": page,
-        "rows": _rows(list(page), looks, now),
+        "rows": families(rows, holders, under_cards=asked.sort in ("", "node", "-node")),
         "groups": groups,
         "group_rows": [(group, class_name(group, looks)) for group in groups],
         "heads": sorting.heads,
@@ -124,5 +126,5 @@ def _csv_rows(rows: Iterable[DeviceRow]) -> Iterator[list[Any]]:
             node.cluster.key, node.name, node.pool.key if node.pool else "", d.index, d.uuid, of_class,
             group.resource_name, group.kind, group.vendor, group.model, row.state, d.detail, d.memory_bytes,
             d.numa_node, row.held, group.whole, row.use, group.driver_version,
-            group.sharing, group.verified, node.last_seen_at,
+            group.sharing, group.verified, node.last_seen_at, d.card,
         ]  # fmt: skip

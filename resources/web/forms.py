@@ -11,6 +11,7 @@ from portal.lib.localised import listed
 from portal.lib.text import clean_line, clean_name
 from resources.declared_inputs import DECLARED_READERS, read_labels
 from resources.inputs import LONGEST_LINE, LONGEST_NAME, MATCHABLE, read_key
+from resources.models import CostBasis
 from resources.models.catalogue import Kind
 from resources.pairs import pairs_of, read_pairs, write_pairs
 from resources.quantities import parse_memory, write_memory
@@ -102,12 +103,34 @@ class NewClassForm(ClassForm):
     field_order = ("key", "kind", "name_en", "name_zh", "match", "memory", "maintainer")
 
 
+class HoldForm(forms.Form):
+    """Closing a node: for the portal's jobs, and if wished for everybody's. `off` is why that cannot be had."""
+
+    on_cluster = forms.BooleanField(
+        label=_("Also on the cluster"),
+        required=False,
+        help_text=_("Its cluster then places nothing new there for others either. The steward's credential is used."),
+    )
+
+    def __init__(self, *args: Any, off: Any = "", **options: Any) -> None:
+        super().__init__(*args, **options)
+        if off:
+            field = self.fields["on_cluster"]
+            field.disabled, field.help_text = True, _("Off: {why}").format(why=off)
+
+
 class ClusterForm(forms.Form):
     """What may be changed of a cluster."""
 
     name = name_field(_("Name"), required=True)
     location = line_field(_("Location"))
     maintainer = line_field(_("Maintainer"))
+
+
+class ChangedClusterForm(ClusterForm):
+    """One that is there."""
+
+    cost_basis = forms.ChoiceField(label=_("Cost basis"), choices=CostBasis.choices)
 
 
 class NewClusterForm(ClusterForm):

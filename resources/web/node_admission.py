@@ -68,9 +68,7 @@ def admission_facts(user: Actor, node: Node, now: datetime) -> dict[str, Any]:
         "jobs_seen": seen,
         "quarantine": [(job, f"j-{job[:8]}") for job in quarantine],
         "quarantine_cause": cause_word(node.quarantine.get("cause", "")),
-        "asks": [
-            (row.project, row.reason, NOT_NOW.get(row.reason) or CAUSES.get(row.reason, row.reason)) for row in asks
-        ],
+        "asks": [(row.project, row.reason, NOT_NOW.get(row.reason) or cause_word(row.reason)) for row in asks],
         "asks_more": more,
         "may_validate": node.pool is not None and node.pool.admission == Admission.VALIDATE and not node.trial_job,
         "may_admit": bool(node.standing) and not node.trial_job,

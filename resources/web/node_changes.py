@@ -1,8 +1,10 @@
 """Taking a node out of service and bringing it back."""
 
 import uuid
+from functools import partial
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -13,12 +15,17 @@ from portal.lib.change_form import Change, ChangePage, Effect, Preview, run_chan
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.signin import signed_in
-from resources.models import ClusterCredential, Node
+from resources.cordon_effects import cordon_effects, may_not_return
+from resources.cordon_words import OFF_WORDS
+from resources.models import ClusterCordon, Node
+from resources.selectors.cordons import cordon_off, open_cordon
+from resources.selectors.drivers import KUBERNETES
 from resources.selectors.fleet import nodes_visible_to, require_hold
 from resources.services.hold_node import hold_node
-from resources.stages import stage_of
-from resources.web.forms import NAMED, some
+from resources.stages import ON_CLUSTER, stage_of
+from resources.web.forms import NAMED, HoldForm, some
 from resources.web.parts import simulated_names
+from tenants import access
 
 NODES = gettext_lazy("Nodes")
 VERBS = {
@@ -34,6 +41,8 @@ MEANING = {
     "": gettext_lazy("It takes new jobs again as soon as its cluster reports it ready."),
 }
 
+ADMINISTRATORS_ONLY = gettext_lazy("a platform administrator may ask for it: others use the cluster too.")
+
 
 @signed_in
 def node_hold(request: HttpRequest, key: uuid.UUID, stage: str) -> HttpResponse:
@@ -44,11 +53,12 @@ def node_hold(request: HttpRequest, key: uuid.UUID, stage: str) -> HttpResponse:
     require_hold(request.user, node)
     back = reverse("node_detail", args=[key])
 
-    def save(_values: dict[str, Any], reason: str) -> str:
+    def save(values: dict[str, Any], reason: str) -> str:
         hold_node(
             actor=request.user,  # type: ignore[arg-type]
             node=node,
             stage=stage,
+            on_cluster=values.get("on_cluster") if _may_tick(request, node) else None,
             note=reason,
             now=utc_now(),
             jobs_on=jobs_holding,
@@ -60,9 +70,10 @@ def node_hold(request: HttpRequest, key: uuid.UUID, stage: str) -> HttpResponse:
         intro=MEANING[stage],
         back=back,
         crumbs=[(NODES, reverse("node_list")), (node.name, back), (VERBS[stage], "")],
-        today=lambda: Node.objects.values("held_stage", "stage").get(pk=key),
+        form=_form(request, node, stage),
+        today=lambda: _today(node),
         lock=lambda: Node.objects.select_for_update().get(pk=key),
-        preview=lambda _values: _preview(request, key, stage),
+        preview=lambda values: _preview(request, key, stage, values),
         save=save,
         verb=VERBS[stage],
         simulated=simulated_names([node]),
@@ -71,33 +82,55 @@ def node_hold(request: HttpRequest, key: uuid.UUID, stage: str) -> HttpResponse:
     return run_change(request, page)
 
 
-def _not_on_the_cluster(node: Node) -> list[Effect]:
-    """Why the cluster itself is not told: whoever else uses the node goes on as before."""
-    if node.cluster.driver != "kubernetes":
-        return []
-    known = ClusterCredential.objects.filter(cluster=node.cluster, right=ClusterCredential.Right.STEWARD)
-    if known.exists():
-        return [Effect(_("Its cluster is not told: the portal does not cordon on the cluster itself yet."))]
-    return [
-        Effect(_("Its cluster is not told: no steward's credential is stored, so this cordon is the portal's only."))
-    ]
+def _form(request: HttpRequest, node: Node, stage: str) -> Any:
+    """Only a closed node of a cluster that has cordons of its own can be closed there as well."""
+    if node.cluster.driver != KUBERNETES or stage not in ON_CLUSTER:
+        return forms.Form
+    why = OFF_WORDS.get(cordon_off(node.cluster), "") or ("" if _may_tick(request, node) else ADMINISTRATORS_ONLY)
+    return partial(HoldForm, off=why)
 
 
-def _preview(request: HttpRequest, key: uuid.UUID, stage: str) -> Preview:
-    node = Node.objects.get(pk=key)
-    if node.held_stage == stage:
-        return Preview(changes=(), blockers=[Effect(_("This is how it stands already."))])
+def _may_tick(request: HttpRequest, node: Node) -> bool:
+    return access.at_platform(request.user, "cluster.manage")
+
+
+def _today(node: Node) -> dict[str, Any]:
+    row = open_cordon(node)
+    stands = row is not None and row.state in ClusterCordon.STANDING
+    return {**Node.objects.values("held_stage", "stage").get(pk=node.pk), "on_cluster": stands}
+
+
+def _preview(request: HttpRequest, key: uuid.UUID, stage: str, values: dict[str, Any]) -> Preview:
+    node = Node.objects.select_related("cluster").get(pk=key)
+    today, wish = _today(node)["on_cluster"], values.get("on_cluster")
+    there = Change(_("Also on the cluster"), _yes(today), _yes(bool(wish)))
+    changes = [there] if wish is not None and wish != today else []
+    if node.held_stage == stage and not changes:
+        said = [] if "on_cluster" in values else [Effect(_("This is how it stands already."))]
+        return Preview(changes=(), blockers=said)
     then = stage_of(stage, ready=node.ready, schedulable=not node.reason, standing=node.standing)
-    quiet = _not_on_the_cluster(node) if then != node.stage or stage else []
-    change = Change(_("Stage"), str(Node.Stage(node.stage).label), str(Node.Stage(then).label))
+    changes.insert(0, Change(_("Stage"), str(Node.Stage(node.stage).label), str(Node.Stage(then).label)))
+    beside = cordon_effects(node, stage, wish)
+    stuck = [] if stage or _may_tick(request, node) else may_not_return(node)
+    jobs = _jobs(request, node)
+    if stage == "retired" and jobs:
+        return Preview(changes, blockers=[*jobs, Effect(_("Drain it, and retire it once they have ended."))])
+    stay = [Effect(_("They stay until they end by themselves."), live=True)] if jobs else []
+    nothing = [] if jobs else [Effect(_("Nothing is held here now."), "ok", live=True)]
+    return Preview(changes, [*jobs, *stay, *nothing, *beside], blockers=stuck)
+
+
+def _jobs(request: HttpRequest, node: Node) -> list[Effect]:
+    """The jobs that hold something there: names of those the reader sees, the others as a number."""
     jobs, hidden = jobs_on(node, request.user, NAMED)
     count = jobs_holding(node)
     if not count:
-        return Preview([change], [Effect(_("Nothing is held here now."), "ok", live=True), *quiet])
+        return []
     names = some([job.name for job in jobs])
     text = ngettext("{n} job holds something here: {names}", "{n} jobs hold something here: {names}", count)
     said = text.format(n=count, names=names) if names else _("{n} jobs of other projects hold something here.")
-    here = Effect(said.format(n=hidden or count), "wait", live=True)
-    if stage != "retired":
-        return Preview([change], [here, Effect(_("They stay until they end by themselves."), live=True), *quiet])
-    return Preview([change], blockers=[here, Effect(_("Drain it, and retire it once they have ended."))])
+    return [Effect(said.format(n=hidden or count), "wait", live=True)]
+
+
+def _yes(value: bool) -> str:
+    return _("yes") if value else _("no")

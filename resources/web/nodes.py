@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
-from jobs.selectors.held import held_by_node, jobs_on, parts_by_device
+from jobs.selectors.held import held_by_node, holders_of, jobs_on, parts_by_device
+from jobs.selectors.startable import startable_by_pool
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
 from portal.lib.display import Link
@@ -21,17 +22,22 @@ from portal.lib.errors import NotFound
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
+from resources.cards import families
+from resources.cordon_words import OFF_WORDS, cordon_shown
 from resources.heat import racks_of
 from resources.models import Node
-from resources.observed import NETWORK_WORDS, causes, group_facts, software_of
-from resources.selectors.catalogue import class_looks
+from resources.observed import NETWORK_WORDS, causes, group_facts, software_of, whose
+from resources.selectors.catalogue import ClassLooks, class_looks
+from resources.selectors.cordons import cordon_off, open_cordon
 from resources.selectors.devices import device_facets
+from resources.selectors.drivers import KUBERNETES
 from resources.selectors.fleet import (
     NodeFilter,
     clusters_of_nodes,
     devices_of,
     may_hold,
     nodes_matching,
+    nodes_of_pools,
     nodes_visible_to,
     pools_looked_after,
     require_nodes,
@@ -92,11 +98,15 @@ def node_list(request: HttpRequest) -> HttpResponseBase:
         "form": _form(request, asked, [(cluster.key, cluster.name) for cluster in clusters]),
         "now": now,
     }
-    return render(request, "resources/node_list.html", context | (_map(page, rows) if as_map else {}))
+    return render(request, "resources/node_list.html", context | (_map(page, rows, looks, now) if as_map else {}))
 
 
-def _map(page: Page[Node], rows: Sequence[NodeRow]) -> dict[str, Any]:
-    """The same nodes as tiles; what the list has beyond the most is a number."""
+def _map(page: Page[Node], rows: Sequence[NodeRow], looks: ClassLooks, now: datetime) -> dict[str, Any]:
+    """The same nodes as tiles, and by pool the largest job that would start now on all of its nodes; what the list has
+    beyond the most is a number."""
+    pools = list({node.pool.pk: node.pool for node in page if node.pool}.values())
+    found = startable_by_pool(pools, list(nodes_of_pools(pools)), now)
+    able = {key: [(looks[one.class_key], one) for one in ones] for key, ones in found.items()}
     words = [
         _("nothing held"),
         _("up to a quarter"),
@@ -105,7 +115,7 @@ def _map(page: Page[Node], rows: Sequence[NodeRow]) -> dict[str, Any]:
         _("nearly all or all"),
     ]
     more = page.paginator.count - len(rows)
-    return {"as_map": True, "racks": racks_of(rows), "more": more, "legend": list(enumerate(words))}
+    return {"as_map": True, "racks": racks_of(rows, able), "more": more, "legend": list(enumerate(words))}
 
 
 @require_GET
@@ -118,28 +128,39 @@ def node_detail(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if node is None:
         raise NotFound(f"Node {key}")
     jobs, hidden = jobs_on(node, request.user, JOBS_SHOWN)
-    context = _facts(node, now) | {"jobs": jobs, "hidden": hidden, "may_hold": may_hold(request.user, node)}
+    context = _facts(request, node, now) | {"jobs": jobs, "hidden": hidden, "may_hold": may_hold(request.user, node)}
     context |= admission_facts(request.user, node, now)
     return render(request, "resources/node_detail.html", context)
 
 
-def _facts(node: Node, now: datetime) -> dict[str, Any]:
+def _facts(request: HttpRequest, node: Node, now: datetime) -> dict[str, Any]:
     held, looks = held_by_node([node]).get(node.pk, {}), class_looks()
-    parts = parts_by_device(node)
+    parts, devices = parts_by_device(node), list(devices_of(node))
+    holders = holders_of(devices, request.user)
+    rows = [device_row(device, node, parts.get(device.pk, 0), looks, now) for device in devices]
     return {
         "node": node,
         "row": node_row(node, held, looks, now),
         "stale": is_stale(node.last_seen_at, now),
-        "devices": [device_row(device, node, parts.get(device.pk, 0), looks, now) for device in devices_of(node)],
+        "devices": families(rows, holders),
         "labels": sorted(node.labels.items()),
         "numa": node.numa,
         "causes": causes(node.reasons),
+        "cordon": _cordon(node),
         "group_facts": group_facts(node, looks),
         "software": software_of(node),
+        "whose": whose(node),
         "network": [(NETWORK_WORDS.get(fact["name"], fact["name"]), fact) for fact in node.network],
         "simulated": [node.cluster.name] if node.cluster.simulated else [],
         "now": now,
     }
+
+
+def _cordon(node: Node) -> dict[str, Any] | None:
+    """How it stands on its own cluster; None where there are no cordons."""
+    if node.cluster.driver != KUBERNETES:
+        return None
+    return {"shown": cordon_shown(node, open_cordon(node)), "off": OFF_WORDS.get(cordon_off(node.cluster), "")}
 
 
 def _filter(asked: Asked, now: datetime) -> NodeFilter:

@@ -5,16 +5,17 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from jobs.selectors.runtime_use import jobs_kept_from
-from portal.lib.change_form import ChangePage, Effect, Preview, run_change
+from portal.lib.change_form import ChangePage, Preview, run_change
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.localised import localised
 from portal.lib.signin import signed_in
 from resources.declared_inputs import tolerations_of, write_tolerations
 from resources.models import Pool
+from resources.pool_effects import rule_effects
 from resources.selectors.fleet import pools_visible_to
 from resources.services.set_pool_rules import set_pool_rules
 from resources.web.declared_forms import PoolRulesForm
@@ -22,6 +23,7 @@ from tenants import access
 from tenants.rehearsal import rehearse
 
 POOLS = gettext_lazy("Pools")
+PLAIN = ("task_types", "runtimes", "scheduler_name", "relaxation", "borrowing", "known_driver_only")
 
 
 @signed_in
@@ -40,7 +42,9 @@ def pool_rules(request: HttpRequest, key: str) -> HttpResponse:
 
     def preview(values: dict[str, Any]) -> Preview:
         rehearse(lambda: save(values, "preview"))
-        return Preview(effects=_effects(pool, values))
+        return Preview(
+            effects=rule_effects(pool, values, jobs_kept_from(key, values["task_types"], values["runtimes"]))
+        )
 
     page = ChangePage(
         title=_("Rules of pool {name}").format(name=name),
@@ -57,19 +61,5 @@ def pool_rules(request: HttpRequest, key: str) -> HttpResponse:
 
 def _today(stored: Pool) -> dict[str, Any]:
     row = Pool.objects.get(pk=stored.pk)
-    plain = {name: getattr(row, name) for name in ("task_types", "runtimes", "scheduler_name", "relaxation")}
+    plain = {name: getattr(row, name) for name in PLAIN}
     return plain | {"tolerations": write_tolerations(row.tolerations)}
-
-
-def _effects(pool: Pool, values: dict[str, Any]) -> list[Effect]:
-    count = jobs_kept_from(pool.key, values["task_types"], values["runtimes"])
-    text = ngettext(
-        "{n} job that waits could no longer run here: it goes to another pool or waits.",
-        "{n} jobs that wait could no longer run here: they go to another pool or wait.",
-        count,
-    )
-    effects = [Effect(text.format(n=count), "warn", live=True)] if count else []
-    if values["relaxation"] and values["relaxation"] != pool.relaxation:
-        effects.append(Effect(_("Pods here no longer run as the portal's own user. Every job page says so."), "warn"))
-    effects.append(Effect(_("Jobs that run stay as they are.")))
-    return effects

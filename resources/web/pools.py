@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from jobs.selectors.held import held_by_node
-from jobs.selectors.startable import startable_in
+from jobs.selectors.startable import startable_by_pool, startable_in
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
 from portal.lib.errors import NotFound
@@ -55,9 +55,14 @@ def pool_list(request: HttpRequest) -> HttpResponseBase:
         return csv_response("pools", CSV_HEAD, _csv_rows(list(pools), now))
     page = page_of(request, pools)
     nodes = list(nodes_of_pools(list(page)))
+    able = startable_by_pool(list(page), nodes, now)
+    looks = class_looks()
     context = {
         "page": page,
-        "rows": pool_rows(list(page), nodes, held_by_node(nodes), class_looks(), now),
+        "rows": [
+            (row, [(looks[one.class_key], one) for one in able[row.pool.key]])
+            for row in pool_rows(list(page), nodes, held_by_node(nodes), looks, now)
+        ],
         "simulated": simulated_names(nodes),
         "links": asked.chosen("q"),
         "filtered": bool(asked),

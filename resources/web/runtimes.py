@@ -11,6 +11,7 @@ from portal.lib.localised import localised
 from portal.lib.pages import page_of
 from portal.lib.signin import signed_in
 from portal.lib.sorting import Sorting
+from resources.driver_words import driver_word
 from resources.images import is_pinned
 from resources.models import Runtime
 from resources.selectors.catalogue import class_looks
@@ -36,7 +37,7 @@ def runtime_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "rows": [(runtime, localised(runtime.name, runtime.key), _tasks(runtime)) for runtime in page],
         "links": [
-            *(asked.toggle("driver", kind, kind) for kind in kinds),
+            *(asked.toggle("driver", kind, driver_word(kind)) for kind in kinds),
             asked.toggle("retired", "1", _("Retired"), state="retired"),
             *asked.chosen("q"),
         ],

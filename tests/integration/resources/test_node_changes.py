@@ -157,14 +157,15 @@ def test_a_cluster_is_registered_and_renamed(cast, as_user):
     given = {"key": "lab", "name": "Lab", "location": "Hall 2", "maintainer": "Rosa Adeyemi"}
     admin.save("/clusters/new/simulated", **given)
     assert "Lab" in admin.page("/clusters/lab")
-    changed = {"name": "Laboratory", "location": "Hall 2", "maintainer": ""}
+    changed = {"name": "Laboratory", "location": "Hall 2", "maintainer": "", "cost_basis": "leased"}
     assert "Laboratory" in admin.preview("/clusters/lab/edit", **changed)
     admin.save("/clusters/lab/edit", **changed, reason="Its full name.")
     event = AuditEvent.objects.get(verb="cluster.changed")
     assert (event.before, event.after) == (
-        {"name": "Lab", "maintainer": "Rosa Adeyemi"},
-        {"name": "Laboratory", "maintainer": ""},
+        {"name": "Lab", "maintainer": "Rosa Adeyemi", "cost_basis": "owned"},
+        {"name": "Laboratory", "maintainer": "", "cost_basis": "leased"},
     )
+    assert "leased" in admin.page("/clusters/lab")
     assert "lab is taken" in admin.save("/clusters/new/simulated", 422, **given)
     admin.page("/clusters/new/nonsense", 404)
 

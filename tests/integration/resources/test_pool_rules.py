@@ -6,19 +6,23 @@ from jobs.models import DeviceHold, Job
 from jobs.reasons import Reason
 from jobs.request import JobRequest
 from jobs.selectors.reach import load_reach
+from jobs.selectors.snapshot import load_snapshot
 from jobs.selectors.startable import startable_in
 from jobs.selectors.workload import workload_of
 from jobs.services.run_cycle import run_cycle
 from jobs.services.submit_job import submit_job
 from jobs.states import JobState
 from portal.lib.errors import Denied, Invalid
+from resources.driver_fit import DriverFit, driver_fit
 from resources.drivers.base import Toleration
-from resources.models import Device, Pool
+from resources.models import Device, Node, Pool
+from resources.selectors.driver_versions import driver_ranges, drivers_by_class, pools_of_known_drivers
 from resources.selectors.fleet import nodes_of_pools
 from resources.services.change_pool import change_pool
 from resources.services.set_pool_rules import set_pool_rules
 from tenants.models import AuditEvent
 from tenants.services.grant_pool import grant_pool
+from tenants.services.set_quota import set_quota
 from tests import builders as make
 from tests.builders import NOW
 from tests.declared import make_runtime
@@ -245,3 +249,72 @@ def test_the_map_shows_each_node_once_with_words_and_its_filters(cards, as_user)
     assert "g0: A80: 2 of 8 cards held" in page and "g2: A80: 0 of 4 cards held; takes no new jobs" in page
     assert str(cast.node.pk) not in page and "pool=other" in page
     assert f'href="/nodes/{cast.node.pk}"' in admin.page("/nodes?view=map")
+
+
+def make_cards(node: Node) -> None:
+    """Two devices of a class, of whose driver nothing is reported."""
+    node.groups.create(
+        resource_class=make.make_class("card", "GPU"), resource_name="vendor.example/card", kind="GPU",
+        capacity_parts=2 * make.CARD, allocatable_parts=2 * make.CARD,
+    )  # fmt: skip
+
+
+# --- borrowing, and drivers nobody knows -----------------------------------------------------------------
+
+
+def test_a_pool_lends_only_once_somebody_says_so_and_whom_it_concerns_is_shown(cast, as_user):
+    assert Pool.objects.get(key="shared").borrowing is False
+    for project, ceiling in ((cast.alpha, 16_000), (cast.beta, 8_000)):
+        set_quota(
+            actor=None, tenant=project, pool_key="shared", class_key="cpu", resource="cpu", guarantee=None,
+            nominal=8_000, ceiling=ceiling, now=NOW,
+        )  # fmt: skip
+    admin = as_user(cast.pool_admin)
+    page = admin.preview("/pools/shared/rules", **RULES, borrowing="on")
+    assert "1 quota here lets its owner hold more than its nominal quota while others leave it idle." in page
+    admin.save("/pools/shared/rules", **RULES, borrowing="on", reason="Agreed by both.")
+    assert {pool.key: pool.borrowing for pool in load_snapshot(now=NOW).pools}["shared"] is True
+    event = AuditEvent.objects.get(verb="pool.rules_set")
+    assert (event.before, event.after, event.note) == ({"borrowing": False}, {"borrowing": True}, "Agreed by both.")
+    assert "on: what others leave idle may be held" in admin.page("/pools/shared")
+    page = admin.preview("/pools/shared/rules", **RULES)
+    assert "1 quota here is bound to its nominal quota from now on." in page
+    with pytest.raises(Denied):
+        set_pool_rules(actor=cast.owner, pool=cast.shared, note="", now=NOW, borrowing=False)
+
+
+def test_unknown_drivers_are_warned_of_or_refused_by_rule(cast, as_user):
+    make_cards(cast.node)
+    api = as_user(cast.pool_admin).client
+    path = "/api/v1/pools/shared/rules"
+    said = api.post(f"{path}/preview", {"known_driver_only": True}, content_type="application/json").json()
+    assert [(one["name"], one["old"], one["new"]) for one in said["changes"]] == [("known_driver_only", "no", "yes")]
+    assert any("1 node with devices reports no driver" in effect["text"] for effect in said["effects"])
+    assert pools_of_known_drivers() == frozenset()
+    body = {"known_driver_only": True, "reason": "Runs must be repeatable."}
+    assert api.patch(path, body, content_type="application/json").json()["known_driver_only"] is True
+    assert pools_of_known_drivers() == {"shared"}
+    assert api.patch(path, {"borrowing": "yes", "reason": "x"}, content_type="application/json").status_code == 422
+
+
+def test_the_facts_that_the_scheduler_needs_of_drivers(cast):
+    make_cards(cast.node)
+    make_runtime("bounded", driver_range=">=535,<560")
+    make_runtime("free")
+    (node,) = nodes_of_pools([cast.shared])
+    assert drivers_by_class(node) == {"card": ("",)}
+    cast.node.groups.update(driver_version="550.54.15")
+    (node,) = nodes_of_pools([cast.shared])
+    assert drivers_by_class(node) == {"card": ("550.54.15",)}
+    assert driver_ranges() == {"bounded": ">=535, <560"}
+    fit = driver_fit(drivers_by_class(node)["card"], driver_ranges()["bounded"])
+    assert fit is DriverFit.WITHIN
+
+
+def test_the_profile_tells_how_cards_are_shared(cast, as_user):
+    make_cards(cast.node)
+    cast.node.groups.update(sharing="mps", unit="slot")
+    page = as_user(cast.member).page("/pools/shared")
+    assert "shared by MPS" in page and "2 slots" in page
+    (shown,) = as_user(cast.member).client.get("/api/v1/pools/shared/profile").json()["classes"]
+    assert shown["sharing"] == [{"sharing": "mps", "unit": "slot", "slots": 2, "nodes": 1}]

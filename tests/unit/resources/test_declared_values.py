@@ -64,7 +64,8 @@ def test_only_listed_registries_pass_where_there_is_a_list():
         ("535.104.5", ">=535.104.6", False),
         ("535", ">=535.0, <600", True),
         ("600.0", ">=535,<600", False),
-        ("v24.1.rc1", ">=24.1", True),
+        ("v24.1.rc1", ">=24.1", False),  # a candidate comes before its release
+        ("v24.1.rc1", ">=24.1.rc1", True),
         ("", ">=1", None),
         ("unknown", ">=1", None),
         ("550-server", "=550", True),
