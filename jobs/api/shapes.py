@@ -73,7 +73,7 @@ class NewJob(inputs.Input):
     name = inputs.raw({"type": "string", "minLength": 1, "maxLength": 200})
     params = inputs.raw({"type": "object", "additionalProperties": True}, help_text="As the template's schema says.")
     members = inputs.raw({"type": "integer", "minimum": 1})
-    cpu = inputs.raw({"type": "string", "maxLength": 16, "example": "500m"}, help_text="Cores.")
+    cpu = inputs.raw({"type": "string", "maxLength": 16, "example": "0.5"}, help_text="Cores.")
     memory = inputs.raw({"type": "string", "maxLength": 16, "example": "4Gi"})
     device_class = inputs.raw({"type": "string", "maxLength": 63})
     pool = inputs.raw({"type": "string", "maxLength": 63}, help_text="Key of a pool; left out, any that fits.")
@@ -191,6 +191,10 @@ class AttemptRow(Shown):
     end_facts = Facts()
     addresses = serializers.ListField()
     cluster_words = serializers.SerializerMethodField()
+    log_trouble = Facts(
+        help_text="Since when which logs could not be read, and whether they were given up; empty: none."
+    )
+    corrected_times = Facts(help_text="What the cluster said of times that cannot have been, by name.")
 
     @extend_schema_field(ClusterWord(many=True))
     def get_cluster_words(self, attempt: Attempt) -> list[dict[str, Any]]:

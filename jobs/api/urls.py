@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from jobs.api import artifacts, jobs, matrix, parts, templates
+from jobs.api import artifacts, jobs, matrix, parts, templates, unblock
 
 urlpatterns: list[URLPattern] = [
     path("templates", templates.Templates.as_view(), name="api_templates"),
@@ -22,5 +22,6 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<uuid:key>/files", parts.JobFiles.as_view(), name="api_job_files"),
     path("jobs/<uuid:key>/files/<uuid:artifact>", parts.JobFile.as_view(), name="api_job_file"),
     path("jobs/<uuid:key>/log", parts.JobLog.as_view(), name="api_job_log"),
+    path("jobs/<uuid:key>/unblockers", unblock.Unblockers.as_view(), name="api_job_unblockers"),
     path("jobs/<uuid:key>/cancel", jobs.JobCancel.as_view(), name="api_job_cancel"),
 ]

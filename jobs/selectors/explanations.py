@@ -8,7 +8,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from jobs.scheduler.decision import Expire, Never, Wait
 
 _VOLATILE = frozenset(
-    {"queue_position", "queue_total", "estimate", "holders", "position", "waiting", "gap", "reserved"}
+    {"queue_position", "queue_total", "estimate", "holders", "position", "waiting", "gap", "reserved", "shares"}
 )
 
 
@@ -18,6 +18,8 @@ def facts_of(decision: Wait | Never | Expire) -> dict[str, Any]:
     facts: dict[str, Any] = {**why.facts, "verdict": decision.verdict}
     if why.pool:
         facts["pool_key"] = why.pool
+    if why.shares:
+        facts["shares"] = why.shares
     if why.kept_for:
         facts["kept_for"] = why.kept_for
     if isinstance(decision, Wait):

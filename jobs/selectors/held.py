@@ -1,6 +1,7 @@
 """What allocations hold now: by node, by device, and which jobs that is."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Q, QuerySet, Sum
@@ -43,6 +44,26 @@ def parts_of_devices(devices: Iterable[Device]) -> dict[UUID, int]:
 def _parts(which: Q) -> dict[UUID, int]:
     rows = DeviceHold.objects.filter(which, released=False, line__allocation__state__in=_HOLDING).order_by()
     return {key: int(parts) for key, parts in rows.values_list("device_id").annotate(total=Sum("parts"))}
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds parts of a device; `job` None: one that the reader may not see."""
+
+    job: Job | None
+    parts: int
+
+
+def holders_of(devices: Iterable[Device], user: Actor) -> dict[UUID, list[Holder]]:
+    """By device, the largest part first; what leaked still holds. Two queries."""
+    which = Q(device__in=[device.pk for device in devices], released=False)
+    rows = DeviceHold.objects.filter(which, line__allocation__state__in=_HOLDING).order_by("-parts", "id")
+    held = list(rows.values_list("device_id", "line__allocation__attempt__job_id", "parts"))
+    seen = jobs_visible_to(user).in_bulk({job for _device, job, _parts in held}) if held else {}
+    found: dict[UUID, list[Holder]] = {}
+    for device, job, parts in held:
+        found.setdefault(device, []).append(Holder(seen.get(job), int(parts)))
+    return found
 
 
 def jobs_holding(place: Node | Cluster | Pool) -> int:

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from jobs.models import Attempt, Job
 from jobs.reasons import BY_VALUE, Kind, Reason, Side
 from jobs.retry_words import advice
+from jobs.scheduler.share import ENDLESS, WHOLE
 from jobs.sentences import amount, sentence, unit_of
 from jobs.states import JobState
 from portal.lib import units
@@ -52,7 +53,7 @@ def card_of(job: Job, attempt: Attempt | None, now: datetime) -> Card | None:
             say=say,
             more=estimate_text(job.facts, now),
             dials=dials_of(job.facts),
-            facts=[*_place(job.facts), *_kept(job.facts, now)],
+            facts=[*_place(job.facts), *_shares(job.facts), *_kept(job.facts, now)],
         )
     if job.state == JobState.FAILED:
         return Card(
@@ -89,6 +90,16 @@ def _place(facts: Mapping[str, Any]) -> list[Fact]:
     if not isinstance(position, int):
         return []
     return [Fact(_("Position"), _("{position} of {total}").format(position=position, total=total))]
+
+
+def _shares(facts: Mapping[str, Any]) -> list[Fact]:
+    """What its project and the teams above hold of what is normally theirs in the pool: the least goes first."""
+    shares = [f"{name} {_share(int(share))}" for name, share in facts.get("shares", ())]
+    return [Fact(_("Shares in the pool"), " · ".join(shares))] if shares else []
+
+
+def _share(millionths: int) -> str:
+    return _("nothing of its own") if millionths >= ENDLESS else units.percent(millionths, WHOLE)
 
 
 def _kept(facts: Mapping[str, Any], now: datetime) -> list[Fact]:

@@ -11,6 +11,8 @@ from resources.selectors.drivers import driver_for
 
 TAIL = 64 * 1024
 CHUNK = 256 * 1024
+MOST_LIVE = 64 << 20
+LONGER = f"[armillary] this log is longer than {MOST_LIVE >> 20} MiB: the rest comes once it is kept\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def _cut_character(data: bytes) -> int:
 
 
 def whole_log(attempt: Attempt, member: int) -> bytes:
-    """All of it, as it was written."""
+    """All of it, as it was written; of one that is not kept yet at most `MOST_LIVE`, and a line that says so."""
     kept = _kept(attempt, member)
     if kept is not None:
         return kept.read_bytes()
@@ -56,6 +58,8 @@ def whole_log(attempt: Attempt, member: int) -> bytes:
         if not data:
             return b"".join(parts)
         parts.append(data)
+        if sum(map(len, parts)) >= MOST_LIVE:
+            return b"".join([*parts, LONGER])
 
 
 def tail_or_empty(attempt: Attempt, member: int) -> LogPart:

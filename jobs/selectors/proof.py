@@ -75,7 +75,7 @@ def _devices(record: ReleaseRecord) -> ProofLevel:
     devices = record.device_evidence.get("devices", {})
     idle = sum(value == "idle" for value in devices.values())
     if devices:
-        text = _("{idle} of {count} devices seen idle").format(idle=idle, count=len(devices))
+        text = _("devices seen idle: {idle} of {count}").format(idle=idle, count=len(devices))
     elif record.device_state == "idle":
         text = _("no devices held; none of its processes uses the CPU")
     else:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from jobs.keeping import NO_LOG
 from jobs.models import Attempt, Job, JobEvent
 from jobs.reasons import Reason
 from jobs.states import AllocationState, JobState, RailStage, rail_stage
@@ -12,7 +13,9 @@ from portal.lib import units
 from portal.lib.clock import to_ms
 from portal.lib.display import RailStage as Stage
 from portal.lib.display import StageStatus
+from resources.selectors.names import name_of
 
+_FINE = ("", "NothingToKeep")
 _ORDER: list[RailStage] = [stage for stage in RailStage if stage is not RailStage.STOPPING]
 
 
@@ -97,7 +100,7 @@ def _status(stage: RailStage, ahead: int, job: Job, *, reached: bool, leaked: bo
     if stage is RailStage.RUNNING and job.state == JobState.FAILED and ahead < 0:
         return "bad"
     if stage is RailStage.ARCHIVED and ahead == 0:
-        return "warn" if job.archive_note.startswith("ArchiveFailed") else "done"
+        return "done" if job.archive_note in _FINE else "warn"
     if ahead >= 0:
         return "next" if ahead else "now"
     return "done" if reached or not job.is_final else "next"
@@ -125,11 +128,11 @@ def _cause(stage: RailStage, job: Job, attempt: Attempt | None, times: dict[Rail
     if stage is RailStage.SELECTED:
         return _("by {who}").format(who=job.submitter)
     if stage is RailStage.ADMITTED and attempt is not None and stage in times:
-        return str(attempt.pool_key)
+        return name_of("pool", attempt.pool_key)
     if stage is RailStage.STOPPING and job.reason == Reason.CANCELLED_BY_USER:
         return _("cancelled")
     if stage is RailStage.ARCHIVED and job.archive_note:
-        return _("nothing to keep") if job.archive_note == "NothingToKeep" else _("failed")
+        return {"NothingToKeep": _("nothing to keep"), NO_LOG: _("without its log")}.get(job.archive_note, _("failed"))
     return _span(stage, attempt, times)
 
 

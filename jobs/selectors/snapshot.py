@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import Count, F, Max, Q
 
 from jobs.models import AllocationLine, DeviceHold, Job
+from jobs.paths import PATHS
 from jobs.reasons import Reason
 from jobs.scheduler import snapshot as s
 from jobs.selectors.reach import Reach, load_reach
@@ -18,6 +19,10 @@ from resources.models import Cluster, Node, Pool, RateVersion, ResourceClass
 from resources.selectors.freshness import is_stale
 from resources.selectors.rates import UNIT_OF, rates_in_force
 from tenants.models import QuotaCell, Team
+
+CLAIM_LASTS, LATELY = timedelta(minutes=15), timedelta(hours=24)
+_STOPPED_FOR = [Reason.PREEMPTED, Reason.RECLAIMED, Reason.EVENED_OUT]
+_ON_A_CLUSTER = [JobState.STARTING, JobState.RUNNING, JobState.STOPPING]
 
 
 def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None, reach: Reach | None = None) -> s.Snapshot:
@@ -36,8 +41,9 @@ def load_snapshot(*, now: datetime, waiting: Iterable[Job] | None = None, reach:
         tenants=_tenants(reach),
         cells=_cells(),
         grants=_grants(reach),
-        waiting=tuple(waiting_job(job, reach) for job in jobs),
+        waiting=tuple(waiting_job(job, reach, now) for job in jobs),
         holdings=_holdings(),
+        running=_running(now),
     )
 
 
@@ -62,7 +68,7 @@ def queued_jobs() -> Iterable[Job]:
     return Job.objects.filter(state=JobState.QUEUED).order_by("submitted_at", "id")
 
 
-def waiting_job(job: Job, reach: Reach) -> s.WaitingJob:
+def waiting_job(job: Job, reach: Reach, now: datetime) -> s.WaitingJob:
     """A job in the scheduler's words; works on one that is not saved (preview).
 
     A job that chose no pool may run in any its project is granted now, not when it was submitted.
@@ -82,6 +88,7 @@ def waiting_job(job: Job, reach: Reach) -> s.WaitingJob:
         excluded_hosts=tuple(job.excluded_nodes),
         host=str(job.validates_id) if job.validates_id else None,
         hold=reach.hold_for(job),
+        claims=_claim(job, now),
     )
 
 
@@ -232,6 +239,37 @@ def _grants(reach: Reach) -> tuple[s.Grant, ...]:
             most_at_once=g.most_at_once,
         )
         for g in reach.grants
+    )
+
+
+def _claim(job: Job, now: datetime) -> str | None:
+    """The pool in which others were stopped for the job. A claim that led to nothing lapses."""
+    lasts = job.claims_since is not None and now - job.claims_since < CLAIM_LASTS
+    return job.claims_pool or None if lasts else None
+
+
+def _running(now: datetime) -> tuple[s.Running, ...]:
+    """What says of each job on a cluster whether it may be stopped for another. One query."""
+    lately = Q(attempts__end_reason__in=_STOPPED_FOR, attempts__stopped_at__gte=now - LATELY)
+    jobs = (
+        Job.objects.filter(state__in=_ON_A_CLUSTER)
+        .order_by()
+        .annotate(
+            began=Max("attempts__started_at", filter=Q(attempts__ended=False)), turns_lost=Count("attempts", lately)
+        )
+        .only("state", "priority_class", "priority", "task_type", "validates", "stops_for")
+    )
+    return tuple(
+        s.Running(
+            job=str(job.pk),
+            priority_class=s.PriorityClass(job.priority_class),
+            priority=job.priority,
+            preemptible=PATHS[job.task_type].preemptible and job.validates_id is None,
+            started_ms=to_ms(job.began) if job.began else None,
+            preempted=job.turns_lost,
+            stopping_for=str(job.stops_for_id) if job.stops_for_id and job.state == JobState.STOPPING else None,
+        )
+        for job in jobs
     )
 
 

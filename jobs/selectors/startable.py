@@ -37,18 +37,32 @@ def startable_in(pool: Pool, nodes: Sequence[Node], now: datetime) -> list[Start
 
     The nodes are those of `nodes_of_pools`. Four queries at most.
     """
-    for node in nodes:
-        node.pool = pool
-    prefetch_related_objects(nodes, "groups__devices")
-    snapshot = fleet_of(nodes, now)
+    return startable_by_pool([pool], nodes, now).get(pool.key, [])
+
+
+def startable_by_pool(pools: Sequence[Pool], nodes: Sequence[Node], now: datetime) -> dict[str, list[Startable]]:
+    """The same of several pools at once, by their keys; as many queries."""
+    of = {pool.pk: pool for pool in pools}
+    mine = [node for node in nodes if node.pool_id is not None and node.pool_id in of]
+    for node in mine:
+        assert node.pool_id is not None
+        node.pool = of[node.pool_id]
+    prefetch_related_objects(mine, "groups__devices")
+    snapshot = fleet_of(mine, now)
     world = World.of(snapshot)
     stale = frozenset(cluster.key for cluster in snapshot.clusters if cluster.stale)
-    fits, sites = Fits(world, stale), list(world.sites.get(pool.key, ()))
-    return [_startable(fits, sites, key, whole) for key, whole in _classes_in(snapshot)]
+    fits = Fits(world, stale)
+    return {
+        pool.key: [
+            _startable(fits, list(world.sites.get(pool.key, ())), key, whole)
+            for key, whole in _classes_in(snapshot, pool.key)
+        ]
+        for pool in pools
+    }
 
 
-def _classes_in(snapshot: Snapshot) -> list[tuple[str, int]]:
-    there = {device.class_key for host in snapshot.hosts for device in host.devices}
+def _classes_in(snapshot: Snapshot, pool: str) -> list[tuple[str, int]]:
+    there = {device.class_key for host in snapshot.hosts if host.pool == pool for device in host.devices}
     return [(row.key, row.whole) for row in snapshot.classes if row.key in there]
 
 

@@ -33,7 +33,7 @@ def judge(job: Job, now: datetime, *, alone: bool = False) -> Preview:
     job.pk = job.pk or uuid.uuid4()
     reach = load_reach()
     snapshot = load_snapshot(now=now, waiting=() if alone else None, reach=reach)
-    candidate = waiting_job(job, reach)
+    candidate = waiting_job(job, reach, now)
     decision = evaluate_one(snapshot, Rules(), candidate)
     names = {host.key: host.name for host in snapshot.hosts}
     placed = decision.placements if isinstance(decision, Admit) else ()

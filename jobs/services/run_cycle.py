@@ -19,6 +19,7 @@ from jobs.selectors.explanations import facts_of, material
 from jobs.selectors.snapshot import load_snapshot
 from jobs.services.admit_job import admit_job
 from jobs.services.announce_job import announce_job
+from jobs.services.preempt_jobs import preempt_jobs
 from jobs.services.record_event import record_event
 from jobs.services.transition import transition
 from jobs.states import JobState
@@ -52,6 +53,9 @@ def _pass(now: datetime) -> int:
     cycle_id = uuid.uuid4()
     admitted = [d for d in result.decisions if isinstance(d, Admit)]
     done = [d for d in admitted if _apply_admit(d, now, cycle_id)]
+    for preemption in result.preemptions:
+        preempt_jobs(preemption=preemption, now=now, cycle_id=cycle_id)
+        failpoint("jobs.cycle.after_preempt")
     changed = _explain(result.decisions, now, cycle_id)
     for cluster in Cluster.objects.filter(key__in={d.cluster for d in done}):
         enqueue("jobs.reconcile_cluster", str(cluster.pk))

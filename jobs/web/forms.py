@@ -43,7 +43,7 @@ class SizeForm(forms.Form):
 
     name = _Raw(label=_("Name"))
     members = _Raw(label=_("Members"))
-    cpu = _Raw(label=_("CPU per member"), help_text=_("Cores, such as 2 or 500m."))
+    cpu = _Raw(label=_("CPU per member"), help_text=_("Cores, such as 2 or 0.5."))
     memory = _Raw(label=_("Memory per member"), help_text=_("Such as 512Mi or 4Gi."))
     pool = _Raw(label=_("Pool"))
     device_class = _Raw(label=_("Device class"))

@@ -17,6 +17,7 @@ from jobs.selectors.matrix import CPU, Row, matrix
 from portal.lib.clock import utc_now
 from portal.lib.csv_file import csv_response
 from portal.lib.display import Link
+from portal.lib.localised import listed
 from portal.lib.pages import page_of, word
 from portal.lib.signin import signed_in
 from resources.task_types import TASK_WORDS
@@ -77,7 +78,7 @@ def place_text(place: Place, class_key: str) -> str:
     unseen = _("not observed")
     container = _("container runtime {container}").format(container=place.container or unseen)
     driver = _("driver {driver}").format(driver=place.driver or unseen)
-    return container if class_key == CPU else f"{driver}, {container}"
+    return container if class_key == CPU else listed([driver, container])
 
 
 def _said(cell: Cell, class_key: str) -> dict[str, str]:

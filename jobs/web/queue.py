@@ -32,6 +32,7 @@ from portal.lib.csv_file import csv_response
 from portal.lib.display import Fact, Link
 from portal.lib.pages import page_of, word
 from portal.lib.signin import signed_in
+from resources.selectors.names import name_of
 
 PER_PAGE = 50
 _CSV = (
@@ -119,7 +120,7 @@ def _given(wanted: QueueFilter) -> dict[str, str]:
 def _links(found: Queues, given: dict[str, str]) -> Iterator[Link]:
     """A chip for every pool, project and reason there is, with how many the other filters leave."""
     choices: list[tuple[str, str, str, int]] = [
-        *(("pool", queue.pool, queue.pool, queue.visible) for queue in found.pools if queue.pool),
+        *(("pool", queue.pool, name_of("pool", queue.pool), queue.visible) for queue in found.pools if queue.pool),
         *(("project", slug, name, count) for slug, name, count in found.projects),
         *(("reason", reason, reason_word(reason), count) for reason, count in found.reasons),
     ]

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from jobs.models import Artifact, Attempt, Job
 from jobs.selectors.cluster_words import cluster_words
+from jobs.selectors.evidence import left_notes, log_notes, time_notes
 from jobs.selectors.jobs import artifacts_of, events_of, last_attempt
 from jobs.selectors.lineage import used_by
 from jobs.selectors.logs import LogPart, tail_or_empty
@@ -84,6 +85,7 @@ def _log(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:
     query = f"?member={member}"
     return {
         "log": part,
+        "log_notes": log_notes(attempt),
         "log_place": place_of(attempt, part.offset) if attempt else "0",
         "log_ended": part.ended and job.is_final,
         "member": member,
@@ -97,9 +99,11 @@ def _history(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context
     """Decisions and what they were based on, newest first; the place in the queue where it was one."""
     now = utc_now()
     rows = events_of(job).filter(kind__in=_DECIDES).reverse()[:DECISIONS_SHOWN]
+    attempts = list(Attempt.objects.filter(job=job).select_related("cluster").order_by("-number"))
     return {
         "history": [(event, sentence(event.reason, event.facts, now)) for event in rows],
-        "attempts": Attempt.objects.filter(job=job).select_related("cluster").order_by("-number"),
+        "attempts": attempts,
+        "time_notes": [note for row in attempts for note in time_notes(row)],
     }
 
 
@@ -110,7 +114,7 @@ def _events(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:
 
 
 def _files(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:
-    return {"files": _with_users(request, list(artifacts_of(job)))}
+    return {"files": _with_users(request, list(artifacts_of(job))), "left": left_notes(job)}
 
 
 def _manifest(job: Job, attempt: Attempt | None, request: HttpRequest) -> Context:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
-from django.template import Context
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.html import format_html
@@ -18,14 +17,18 @@ from jobs.param_text import default_text
 from jobs.params.param import Kind as ParamKind
 from jobs.params.param import Param
 from jobs.selectors.files import kept_file, kept_folder
-from jobs.sentences import UNIT_OF_RESOURCE
+from jobs.sentences import UNIT_OF_RESOURCE, cause_word
 from jobs.web.usage_panel import ClassUse
 from portal.lib import units
 from portal.lib.localised import localised
-from resources.models import ResourceClass
+from resources.driver_words import driver_word
+from resources.selectors.names import Kind, name_of
 from resources.task_types import TASK_WORDS
+from tenants.models import AuditEvent
 
 register = template.Library()
+register.filter("driver_word", driver_word)
+_CALLED_TARGETS: dict[str, Kind] = {"ResourceClass": "class", "RateVersion": "class", "Pool": "pool"}
 
 PRIORITY_CLASSES: dict[str, str | Promise] = {
     "system": pgettext_lazy("priority class", "System"),
@@ -52,6 +55,7 @@ EVENT_KINDS: dict[str, str | Promise] = {
     "attempt": pgettext_lazy("event", "Attempt"),
     "release": pgettext_lazy("event", "Release"),
     "archive": pgettext_lazy("event", "Archive"),
+    "change": pgettext_lazy("event", "Change"),
 }
 PARAM_KINDS: dict[ParamKind, str | Promise] = {
     ParamKind.TEXT: gettext_lazy("Text"),
@@ -121,13 +125,44 @@ def line_amount(line: Sequence[Any]) -> str:
     return units.amount_text(int(line[2]), UNIT_OF_RESOURCE.get(str(line[1]), "count"))
 
 
-@register.simple_tag(takes_context=True)
-def class_name(context: Context, key: str) -> str:
-    """A resource class by its name in the active language; read once a page."""
-    names: dict[str, Any] | None = context.render_context.get("class_names")
-    if names is None:
-        names = context.render_context["class_names"] = dict(ResourceClass.objects.values_list("key", "name"))
-    return localised(names.get(key, {}), key)
+@register.simple_tag
+def class_name(key: str) -> str:
+    """A resource class by its name in the active language."""
+    return name_of("class", key)
+
+
+@register.simple_tag
+def pool_name(key: str) -> str:
+    """A pool by its name in the active language."""
+    return name_of("pool", key)
+
+
+@register.simple_tag
+def runtime_name(key: str) -> str:
+    """A runtime by its name in the active language."""
+    return name_of("runtime", key)
+
+
+@register.filter
+def cause(code: str, state: str = "") -> str:
+    """Why a node takes nothing, in a few words; "" where its state says the same."""
+    return "" if code.lower() == str(state).lower() else cause_word(code)
+
+
+@register.simple_tag
+def said_target(event: AuditEvent) -> str:
+    """What an audit record is about, by its name: classes and pools are recorded by key."""
+    kind = _CALLED_TARGETS.get(event.target_type)
+    return name_of(kind, event.target_name) if kind else event.target_name
+
+
+@register.simple_tag
+def said_value(field: str, text: str) -> str:
+    """A value of an audit record in words: a class or a pool with its name before the key that the record keeps."""
+    if field not in ("class", "pool"):
+        return text
+    name = name_of("class" if field == "class" else "pool", text)
+    return text if name == text else f"{name} ({text})"
 
 
 @register.simple_tag

@@ -41,7 +41,7 @@ _WRITE: Mapping[str, Callable[[int], str]] = {
 
 
 class Amount(forms.CharField):
-    """An amount in base units, written as people do: 500m, 4Gi, 2h."""
+    """An amount in base units, written as people do: 0.5, 4Gi, 2h."""
 
     def __init__(self, name: str, edge: str) -> None:
         self.name = name

@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, path
 
-from jobs.web import actions, artifacts, detail, files, lists, logs, matrix, queue, submit, template_admin, templates
+from jobs.web import (
+    actions,
+    artifacts,
+    detail,
+    files,
+    lists,
+    logs,
+    matrix,
+    queue,
+    submit,
+    template_admin,
+    templates,
+    unblock,
+)
 
 urlpatterns: list[URLPattern] = [
     path("templates", templates.template_list, name="template_list"),
@@ -26,6 +39,7 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<uuid:key>/log", logs.tail, name="job_log"),
     path("jobs/<uuid:key>/log/download", logs.download, name="job_log_download"),
     path("jobs/<uuid:key>/files/<uuid:artifact>", files.download, name="job_file"),
+    path("jobs/<uuid:key>/unblock", unblock.unblock, name="job_unblock"),
     path("jobs/<uuid:key>/cancel", actions.cancel, name="job_cancel"),
     path("projects/<uuid:key>/service-token", actions.new_token, name="service_token"),
 ]

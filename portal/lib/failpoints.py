@@ -18,6 +18,8 @@ FAILPOINTS: Mapping[str, str] = {
     "jobs.cycle.before_admit": "a decision is made, nothing of it is applied",
     "jobs.admit.before_transition": "in the transaction: quota and devices are taken, the state is not changed",
     "jobs.cycle.after_admit": "one decision is committed, later ones are not",
+    "jobs.preempt.between_victims": "in the transaction: one job is told to stop, others are not",
+    "jobs.cycle.after_preempt": "jobs are told to stop, the waiting ones are not told why they wait",
     "jobs.reconcile.after_claim": "the job is claimed, nothing was asked of the cluster",
     "jobs.reconcile.after_apply": "the cluster has the workload, nothing was noted since the claim",
     "jobs.reconcile.after_stop_intent": "the job is to be stopped, the cluster was not asked",

@@ -19,7 +19,10 @@ LEAST_JOBS = 1_900
 # What no code says yet, or what cannot happen on a simulated cluster, with why.
 NOT_YET = {
     **dict.fromkeys((Reason.HOLD_LIFTED, Reason.APPROVAL_PENDING, Reason.HELD_BY_OPERATOR, Reason.DECLINED), "tenancy"),
-    **dict.fromkeys((Reason.PREEMPTED, Reason.BACKED_OFF, Reason.HOSTS_EXCLUDED), "scheduler"),
+    **dict.fromkeys((Reason.BACKED_OFF, Reason.HOSTS_EXCLUDED), "scheduler"),
+    **dict.fromkeys((Reason.PREEMPTED, Reason.RECLAIMED, Reason.EVENED_OUT), "the past is replayed without stopping"),
+    Reason.MAKING_ROOM: "the past is replayed without stopping",
+    Reason.CHANGED: "only a person changes a job that waits",
     **dict.fromkeys((Reason.PLACEMENT_WITHDRAWN, Reason.POOL_PAUSED), "scheduler"),
     **dict.fromkeys((Reason.LABELS_UNMATCHED, Reason.RUNTIME_NOT_VALIDATED), "scheduler"),
     **dict.fromkeys((Reason.NO_WHOLE_DEVICE, Reason.DEVICE_AMOUNT, Reason.EMPTY_DEMAND), "devices are asked for whole"),

@@ -7,8 +7,15 @@ VENDOR_ROW = {"pattern": "fresh.example/npu", "vendor": "fresh", "vendor_name": 
 EQUIVALENCE = {"by": "memory", "task_type": "batch", "valid_to": "2026-12-31T00:00:00Z", "evidence": "Measured."}
 FACT = {"topic": "framework", "subject": "Fresh 1", "support": "yes", "source": "A sheet", "as_of": "2026-11-01"}
 BODIES: dict[tuple[str, str], dict[str, object]] = {
+    ("api_job_unblockers", "POST"): {"change": "limit"},
     ("api_runtimes", "POST"): {
         **WHY,
+        "key": "fresh",
+        "name": {"en": "Fresh"},
+        "driver_kind": "local",
+        "kinds": ["CPU"],
+    },
+    ("api_runtime_new_preview", "POST"): {
         "key": "fresh",
         "name": {"en": "Fresh"},
         "driver_kind": "local",
@@ -18,16 +25,20 @@ BODIES: dict[tuple[str, str], dict[str, object]] = {
     ("api_runtime_preview", "POST"): {"maintainer": "Rosa"},
     ("api_runtime_retire", "POST"): WHY,
     ("api_class_facts", "POST"): {**WHY, **FACT},
+    ("api_class_fact_preview", "POST"): FACT,
+    ("api_equivalence_preview", "POST"): EQUIVALENCE,
     ("api_equivalences", "POST"): {**WHY, **EQUIVALENCE},
     ("api_vendor_rows", "POST"): {**WHY, **VENDOR_ROW},
     ("api_vendor_row_preview", "POST"): VENDOR_ROW,
     ("api_vendor_row", "PUT"): {**WHY, **VENDOR_ROW},
+    ("api_vendor_row_change_preview", "POST"): VENDOR_ROW,
     ("api_pool_rules", "PATCH"): {**WHY, "task_types": ["batch"]},
     ("api_pool_rules_preview", "POST"): {"task_types": ["batch"]},
     ("api_pools", "POST"): {**WHY, "key": "fresh", "name": {"en": "Fresh"}},
     ("api_pool", "PATCH"): {**WHY, "maintainer": "Rosa"},
     ("api_pool_preview", "POST"): {"selector": {}},
     ("api_node_stage", "POST"): {**WHY, "stage": "cordoned"},
+    ("api_node_stage_preview", "POST"): {"stage": "cordoned"},
     ("api_node_admission", "POST"): WHY,
     ("api_node_admission_preview", "POST"): {},
     ("api_node_validation", "POST"): WHY,

@@ -27,8 +27,9 @@ from portal.lib.failpoints import FAILPOINTS
 from tests.integration.kill.witness import Witness
 
 # A simulated cluster is killed at its own points by the tests of its store and of its contract; a validation at its own
-# by test_validation_kill.py.
-POINTS = [point for point in FAILPOINTS if not point.startswith(("simulated.", "kubernetes.", "jobs.validate."))]
+# by test_validation_kill.py, what stops jobs for others by tests/integration/jobs/test_preempting.py.
+OTHERS = ("simulated.", "kubernetes.", "jobs.validate.", "jobs.preempt.", "jobs.cycle.after_preempt")
+POINTS = [point for point in FAILPOINTS if not point.startswith(OTHERS)]
 
 
 @dataclass
