@@ -30,4 +30,6 @@ def _plain(param: Param, value: Any, language: str) -> str:
         return units.duration_text(value)
     if param.kind is Kind.QUANTITY:
         return units.cpu_text(value) if param.resource == "cpu" else units.bytes_text(value)
+    if param.kind is Kind.INTEGER and param.unit:
+        return units.number(value)  # a count of something; a seed or a port is no amount
     return to_text(value)

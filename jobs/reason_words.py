@@ -65,6 +65,7 @@ REASON_WORDS: dict[Reason, str | Promise] = {
     Reason.TIME_LIMIT: pgettext_lazy("reason in short", "Time limit reached"),
     Reason.TIME_TO_LIVE: pgettext_lazy("reason in short", "Time to live reached"),
     Reason.MAX_WAIT: pgettext_lazy("reason in short", "Longest wait passed"),
+    Reason.CHANGED: pgettext_lazy("reason in short", "Changed while it waited"),
     Reason.MAKING_ROOM: pgettext_lazy("reason in short", "Others stop for it"),
     Reason.EVENED_OUT: pgettext_lazy("reason in short", "Stopped for a smaller share"),
     Reason.RECLAIMED: pgettext_lazy("reason in short", "Borrowed capacity taken back"),

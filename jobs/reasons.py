@@ -102,6 +102,8 @@ class Reason(StrEnum):
     # -- it moved on -----------------------------------------------------------------------------------------
     SUBMITTED = "Submitted", "", _P, _USER, N_("Submitted."), "The job was accepted and joined the queue."
     HOLD_LIFTED = "HoldLifted", "", _P, _ADMIN, N_("Let go by {who}."), "A held job joined the queue."
+    CHANGED = "Changed", "", _P, _USER, N_("Changed by {who} so that it can start: {cause}."), \
+        "A waiting job was given another size, limit, pool or class."
     ADMITTED = "Admitted", "", _P, _PLATFORM, N_("Admitted to pool {pool}; nodes: {nodes}."), \
         "The cycle reserved quota and named the nodes."
     START_REQUESTED = "StartRequested", "", _P, _PLATFORM, N_("Start requested on cluster {cluster}."), \

@@ -13,6 +13,7 @@ from portal.lib import units
 from portal.lib.clock import from_ms
 from portal.lib.errors import fill
 from portal.lib.localised import listed
+from resources.selectors.names import Kind, name_of
 
 UNIT_OF_RESOURCE: dict[str, units.Unit] = {
     "device": "devices",
@@ -39,6 +40,8 @@ def show(name: str, facts: Mapping[str, Any], now: datetime) -> str:
     value = facts.get(name)
     if value is None or value == "":
         return "–"
+    if name in _CALLED:
+        return name_of(_CALLED[name], str(value))
     return _show(kind, value, facts, now)
 
 
@@ -54,12 +57,14 @@ def amount(value: int, facts: Mapping[str, Any]) -> str:
 
 
 def lines_text(lines: Any) -> str:
-    """Amounts of classes as a list: 8 cards of 80 GB training GPU, 4 cores."""
+    """Amounts of classes, each by key or name, as a list: 8 cards of 80 GB training GPU, 4 cores."""
     shown = []
     for name, resource, value in lines:
         unit = UNIT_OF_RESOURCE.get(str(resource), "count")
         text = units.amount_text(int(value), unit)
-        shown.append(_("{amount} of {name}").format(amount=text, name=name) if unit == "devices" else text)
+        if unit == "devices":
+            text = _("{amount} of {name}").format(amount=text, name=name_of("class", str(name)))
+        shown.append(text)
     return listed(shown)
 
 
@@ -68,7 +73,7 @@ def _show(kind: Fact, value: Any, facts: Mapping[str, Any], now: datetime) -> st
         return amount(int(value), facts)
     if kind in (Fact.INSTANT, Fact.SINCE):
         return _show_time(kind, from_ms(int(value)), now)
-    return _PLAIN.get(kind, _cause_word)(value)
+    return _PLAIN.get(kind, cause_word)(value)
 
 
 def _show_time(kind: Fact, moment: datetime, now: datetime) -> str:
@@ -78,10 +83,10 @@ def _show_time(kind: Fact, moment: datetime, now: datetime) -> str:
 
 
 def _causes_text(causes: Any) -> str:
-    return listed([f"{_cause_word(str(cause))} ({units.number(int(count))})" for cause, count in causes])
+    return listed([f"{cause_word(str(cause))} ({units.number(int(count))})" for cause, count in causes])
 
 
-def _cause_word(value: Any) -> str:
+def cause_word(value: Any) -> str:
     """A constant in a text fact reads as words where it has any."""
     words = {
         "cpu": pgettext("cause", "CPU"),
@@ -100,8 +105,25 @@ def _cause_word(value: Any) -> str:
         "Cordoned": pgettext("cause", "cordoned"),
         "Draining": pgettext("cause", "draining"),
         "Unreachable": pgettext("cause", "unreachable"),
+        "NodeNotReady": pgettext("cause", "not ready"),
+        "KubeletNotReady": pgettext("cause", "not ready"),
+        "NodeStatusUnknown": pgettext("cause", "it has stopped reporting"),
+        "NodeStatusMissing": pgettext("cause", "it does not say whether it is ready"),
+        "NetworkPluginNotReady": pgettext("cause", "network plugin not ready"),
+        "NetworkUnavailable": pgettext("cause", "network not set up"),
+        "ContainerRuntimeDown": pgettext("cause", "container runtime down"),
+        "PodLifecycleStuck": pgettext("cause", "container states stuck"),
+        "MemoryPressure": pgettext("cause", "short of memory"),
+        "DiskPressure": pgettext("cause", "short of disk space"),
+        "PidPressure": pgettext("cause", "short of process numbers"),
+        "ControlPlaneTaint": pgettext("cause", "kept for the control plane"),
+        "NodeTerminating": pgettext("cause", "being removed"),
         "Retired": pgettext("cause", "retired"),
         "Maintenance": pgettext("cause", "maintenance"),
+        "NewLimit": pgettext("cause", "another run limit"),
+        "NewSize": pgettext("cause", "a smaller size"),
+        "NewPool": pgettext("cause", "one more pool"),
+        "NewClass": pgettext("cause", "one more class"),
         "pods": pgettext("cause", "places for pods"),
         "slots": pgettext("cause", "places for pods"),
         "together": pgettext("cause", "all of it together"),
@@ -127,10 +149,11 @@ def _whole(facts: Mapping[str, Any]) -> int:
     return int(facts.get("whole") or units.DEVICE_PARTS)
 
 
+_CALLED: dict[str, Kind] = {"res": "class", "class_key": "class", "pool": "pool", "runtime": "runtime"}
 _PLAIN: dict[Fact, Callable[[Any], str]] = {
     Fact.COUNT: lambda value: units.number(int(value)),
     Fact.SPAN: lambda value: units.duration_text(int(value)),
-    Fact.NAMES: lambda value: listed([str(item) for item in value]) or "–",
+    Fact.NAMES: lambda value: listed([name_of("pool", str(item)) for item in value]) or "–",
     Fact.LINES: lines_text,
     Fact.CAUSES: _causes_text,
 }

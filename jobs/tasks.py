@@ -8,6 +8,7 @@ from celery import shared_task
 from jobs.selectors.validation import nodes_to_visit
 from jobs.services.archive_unstarted import archive_unstarted
 from jobs.services.judge_health import judge_health
+from jobs.services.listen_clusters import listen_clusters
 from jobs.services.publish_container_templates import publish_container_templates
 from jobs.services.reconcile_cluster import reconcile_cluster
 from jobs.services.run_cycle import run_cycle
@@ -53,6 +54,12 @@ def reconcile_all_task() -> None:
     for key in Cluster.objects.exclude(state=Cluster.State.DETACHED).values_list("pk", flat=True):
         enqueue("jobs.pass_cluster", str(key))
     archive_unstarted(now=utc_now())
+
+
+@shared_task(name="jobs.listen")
+def listen_task() -> None:
+    """Hear of changes until the next of its kind."""
+    listen_clusters()
 
 
 @shared_task(name="jobs.validate_nodes")

@@ -23,6 +23,8 @@ BIND = env.text("PORTAL_BIND", "127.0.0.1:8000")
 STAGES = env.choice("PORTAL_STAGES", "span", ("see", "run", "share", "span"))  # the furthest stage that is on
 # What the first start brings along: a simulated fleet with a history, people and this machine only, or nothing.
 DEMO = env.choice("PORTAL_DEMO", "fleet", ("fleet", "machine", "none"))
+# How long a log that cannot be read is asked for, from the first time on, before its attempt is closed without it.
+LOG_DEADLINE_MINUTES = env.integer("PORTAL_LOG_DEADLINE_MINUTES", 15, low=1, high=10_080)
 PROGRAMS_DIR = BASE_DIR / "jobs" / "shipped" / "programs"
 
 

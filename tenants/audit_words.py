@@ -43,6 +43,9 @@ VERBS: dict[str, str | Promise] = {
     "quota.set": _("set a quota"),
     "quota.deleted": _("deleted a quota cell"),
     "job.submitted": _("submitted a job"),
+    "job.changed": _("changed a waiting job"),
+    "request.drafted": _("drafted a request"),
+    "jobs.preempted": _("stopped jobs for another"),
     "job.cancelled": _("cancelled a job"),
     "allocation.leaked": _("reported resources that were not released"),
     "template.published": _("published a template"),
@@ -58,6 +61,10 @@ VERBS: dict[str, str | Promise] = {
     "cluster.paused": _("paused a cluster"),
     "cluster.detached": _("detached a cluster"),
     "node.cordoned": _("cordoned a node"),
+    "node.cluster_cordon_asked": _("asked for a node's cordon on its cluster"),
+    "node.cluster_cordon_lift_asked": _("asked to lift a node's cordon on its cluster"),
+    "node.cluster_cordon_settled": _("brought a node's cordon on its cluster in step"),
+    "node.cluster_cordon_drifted": _("saw that others lifted a node's cordon on its cluster"),
     "node.draining": _("drained a node"),
     "node.retired": _("retired a node"),
     "node.returned": _("brought a node back"),
@@ -157,6 +164,19 @@ FIELD_WORDS: dict[str, str | Promise] = {
     "observer_credential": _("Observer's credential"),
     "runner_credential": _("Runner's credential"),
     "steward_credential": _("Steward's credential"),
+    "cluster_cordon": _("Cordon on its cluster"),
+    "known_driver_only": _("Refuses unknown drivers"),
+    "borrowing": _("Borrowing"),
+}
+RESOURCE_WORDS: dict[str, str | Promise] = {
+    "device": _("Devices"),
+    "cpu": _("CPU"),
+    "memory": _("Memory"),
+    "storage": _("Storage"),
+}
+_WORDS_OF: dict[str, Mapping[str, str | Promise]] = {
+    "role": {str(role): word for role, word in ROLE_WORDS.items()},
+    "resource": RESOURCE_WORDS,
 }
 _UNITS: dict[str, units.Unit] = {"device": "devices", "cpu": "cpu", "memory": "bytes", "storage": "bytes"}
 
@@ -188,8 +208,8 @@ def value_text(name: str, value: Any, resource: str = "") -> str:
         return listed(value)
     if isinstance(value, dict):
         return localised(value) if "en" in value else listed(f"{key}={part}" for key, part in value.items())
-    if name == "role":
-        return str({str(role): word for role, word in ROLE_WORDS.items()}.get(str(value), value))
+    if name in _WORDS_OF:
+        return str(_WORDS_OF[name].get(str(value), value))
     moment = _moment(value) if isinstance(value, str) else None
     if moment is not None:
         return units.time_text(moment, timezone.get_current_timezone(), "minute")

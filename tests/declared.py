@@ -46,9 +46,10 @@ def arguments(cpu: ResourceClass, memory: ResourceClass, pool: str) -> dict[str,
         ({"key": "tools"}, ("runtime_detail", "runtime_edit", "runtime_retire", "api_runtime")),
         ({"key": "tools"}, ("api_runtime_preview", "api_runtime_retire")),
         ({"key": "cpu"}, ("fact_declare", "equivalence_declare", "api_class_facts", "api_equivalences")),
+        ({"key": "cpu"}, ("api_class_fact_preview", "api_equivalence_preview")),
         ({"key": "cpu", "fact": fact.pk}, ("fact_withdraw", "api_class_fact")),
         ({"key": "cpu", "equivalence": pair.pk}, ("equivalence_withdraw", "api_equivalence")),
-        ({"key": row.pk}, ("vendor_row_edit", "vendor_row_remove", "api_vendor_row")),
+        ({"key": row.pk}, ("vendor_row_edit", "vendor_row_remove", "api_vendor_row", "api_vendor_row_change_preview")),
         ({"key": pool}, ("pool_rules", "api_pool_rules", "api_pool_rules_preview", "api_pool_profile")),
     ]
     return {route: given for given, routes in about for route in routes}

@@ -185,8 +185,10 @@ def ago_text(moment: datetime, now: datetime) -> str:
 
 
 def age_text(past: datetime, now: datetime) -> str:
-    """How old a figure is: 4 s old, in whole seconds. A clock that runs ahead gives 0 ms, not a negative age."""
+    """How old a figure is: 4 s old, in whole seconds. A clock that runs ahead gives "just now"."""
     ms = max(0, milliseconds(now - past))
+    if ms < SECOND:
+        return _("just now")
     ms -= ms % SECOND if ms > SECOND else 0
     return _("{age} old").format(age=_("{n} min").format(n=ms // MINUTE) if MINUTE <= ms < HOUR else _duration(ms))
 

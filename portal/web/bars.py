@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib import units
 from portal.lib.display import BarRow
+from portal.lib.localised import listed
 
 
 def share(value: int, scale: int) -> str:
@@ -128,7 +129,7 @@ def quota_shape(label: object, unit: units.Unit, **figures: Any) -> dict[str, An
     """What ui/quota_bar.html draws; `figures` are those of `Quota`."""
     quota = Quota(**figures)
     use, rules = keys(quota, unit)
-    said = ", ".join(f"{key.label} {key.value}" for key in [*use, *rules])
+    said = listed(f"{key.label} {key.value}" for key in [*use, *rules])
     scale, nominal, ceiling = quota.scale, quota.nominal, quota.ceiling
     return {
         "quota": quota,

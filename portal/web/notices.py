@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 
 from jobs.sentences import sentence
 from portal.web.states import Look, look
+from resources.selectors.names import Kind, name_of
 from tenants.models import Notice
 from tenants.notify.events import EVENTS, GROUPS, Event, tell
 
@@ -28,9 +29,18 @@ class Row:
 def row_of(notice: Notice, now: datetime) -> Row:
     """The notice in words."""
     words = EVENTS.get(Event(notice.event)) if notice.event in set(Event) else None
-    text = tell(notice.event, notice.facts, now, sentence)
+    text = text_of(notice, now)
     group = GROUPS[words.group] if words else notice.event
     return Row(notice, look(words.look if words else ""), group, text, address_of(notice))
+
+
+def text_of(notice: Notice, now: datetime) -> str:
+    """The sentence of the notice, with classes and pools by their names."""
+    facts: dict[str, Any] = dict(notice.facts)
+    for kind in _KINDS:
+        if isinstance(facts.get(kind), str):
+            facts[kind] = name_of(kind, facts[kind])
+    return tell(notice.event, facts, now, sentence)
 
 
 def address_of(notice: Notice) -> str:
@@ -42,6 +52,7 @@ def address_of(notice: Notice) -> str:
         return ""
 
 
+_KINDS: tuple[Kind, ...] = ("class", "pool")
 _PAGES: dict[str, Callable[[str, dict[str, Any]], str]] = {
     "Job": lambda key, facts: reverse("job_detail", args=[key]),
     "Cluster": lambda key, facts: (

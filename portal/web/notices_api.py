@@ -10,15 +10,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.sentences import sentence
 from portal.lib.clock import utc_now
 from portal.lib.errors import NotFound
 from portal.lib.rest import inputs
 from portal.lib.rest.outputs import Facts, Moment, Shown, Word, page_of
 from portal.lib.rest.paging import PageQuery
 from portal.lib.rest.view import ApiView, answer, answer_page, endpoint
+from portal.web.notices import text_of
 from tenants.models import Notice
-from tenants.notify.events import GROUPS, Event, tell
+from tenants.notify.events import GROUPS, Event
 from tenants.selectors.notices import notices_of
 from tenants.services.mark_notices_read import mark_notices_read
 
@@ -50,7 +50,7 @@ class NoticeRow(Shown):
 
     def get_text(self, notice: Notice) -> str:
         """The sentence."""
-        return tell(notice.event, notice.facts, utc_now(), sentence)
+        return text_of(notice, utc_now())
 
 
 class MarkedRead(Shown):

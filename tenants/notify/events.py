@@ -28,6 +28,7 @@ class Event(StrEnum):
     JOB_FAILED = "job.failed"
     JOB_SUCCEEDED = "job.succeeded"
     JOB_NEVER = "job.never"
+    JOB_STOPPED_FOR = "job.stopped_for"
     ALLOCATION_LEAKED = "allocation.leaked"
     NODE_LOST = "node.lost"
     CLUSTER_UNREACHABLE = "cluster.unreachable"
@@ -60,6 +61,7 @@ EVENTS: dict[Event, Words] = {
     Event.JOB_FAILED: Words("jobs", "failed", _("{job} failed: {why}")),
     Event.JOB_SUCCEEDED: Words("jobs", "succeeded", _("{job} succeeded: {why}")),
     Event.JOB_NEVER: Words("jobs", "never", _("{job} cannot start as things are: {why}")),
+    Event.JOB_STOPPED_FOR: Words("jobs", "preempting", _("{job} was stopped and waits again: {why}")),
     Event.ALLOCATION_LEAKED: Words(
         "fleet",
         "leaked",

@@ -22,6 +22,7 @@ from portal.lib.errors import NotFound
 from portal.lib.signin import signed_in
 from portal.web.admin.facts import Tenant, pool_choices, resources_in, tenant_named
 from portal.web.admin.fields import Count, Devices, Duration, Moment
+from resources.selectors.names import name_of
 from tenants import access
 from tenants.grant_rules import bounds_of
 from tenants.models import Grant, Project, Team, User
@@ -114,7 +115,7 @@ def grant_edit(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         return address_of(tenant)
 
     page = ChangePage(
-        title=_("Change the grant of {pool} to {tenant}").format(pool=grant.pool_key, tenant=tenant),
+        title=_("Change the grant of {pool} to {tenant}").format(pool=name_of("pool", grant.pool_key), tenant=tenant),
         back=address_of(tenant),
         crumbs=[(tenant.name, address_of(tenant)), (gettext_lazy("Change the grant"), "")],
         form=GrantForm,
@@ -139,7 +140,7 @@ def grant_end(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
     over = grant.valid_to is not None and grant.valid_to <= now
     page = ChangePage(
-        title=_("End the grant of {pool} to {tenant}").format(pool=grant.pool_key, tenant=tenant),
+        title=_("End the grant of {pool} to {tenant}").format(pool=name_of("pool", grant.pool_key), tenant=tenant),
         back=address_of(tenant),
         crumbs=[(tenant.name, address_of(tenant)), (gettext_lazy("End the grant"), "")],
         preview=lambda _values: Preview(
@@ -166,7 +167,9 @@ def effects_of_change(grant: Grant, values: Mapping[str, Any], now: datetime) ->
 def effects_of_end(grant: Grant) -> list[Effect]:
     """What becomes of jobs that wait and of those that run."""
     return [
-        Effect(_("From now on no job starts in {pool} by this grant.").format(pool=grant.pool_key), "warn"),
+        Effect(
+            _("From now on no job starts in {pool} by this grant.").format(pool=name_of("pool", grant.pool_key)), "warn"
+        ),
         Effect(_("Jobs that wait look for another pool, or wait for a new grant.")),
         *_running(grant.tenant, grant.pool_key),
     ]

@@ -20,6 +20,7 @@ from portal.lib.text import BadInput
 from portal.web.admin import facts
 from portal.web.admin.fields import PARSE, Amount
 from portal.web.admin.grants import address_of
+from resources.selectors.names import name_of
 from tenants import access
 from tenants.models import QuotaCell, Team, User
 from tenants.selectors.quotas import family_with, guarantees_with, nominals_with
@@ -75,7 +76,7 @@ class NewQuotaForm(QuotaForm):
     pool_key = forms.ChoiceField(label=gettext_lazy("Pool"))
     class_axis = forms.ChoiceField(
         label=gettext_lazy("Class"),
-        help_text=gettext_lazy("Amounts: cores such as 16 or 500m, memory such as 64Gi, cards such as 8 or 0.5."),
+        help_text=gettext_lazy("Amounts: cores such as 16 or 0.5, memory such as 64Gi, cards such as 8 or 0.5."),
     )
     field_order = ("pool_key", "class_axis")
 
@@ -134,7 +135,7 @@ def quota_edit(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         return QuotaForm(*args, resource=cell.resource, **kwargs)
 
     page = ChangePage(
-        title=_("Change the quota of {class_key} in {pool}").format(class_key=cell.class_key, pool=cell.pool_key),
+        title=_("Change the quota of {class_key} in {pool}").format(**_called(cell)),
         back=address_of(tenant),
         crumbs=[(tenant.name, address_of(tenant)), (gettext_lazy("Change the quota"), "")],
         form=form,
@@ -158,7 +159,7 @@ def quota_delete(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         return address_of(tenant)
 
     page = ChangePage(
-        title=_("Delete the quota of {class_key} in {pool}").format(class_key=cell.class_key, pool=cell.pool_key),
+        title=_("Delete the quota of {class_key} in {pool}").format(**_called(cell)),
         back=address_of(tenant),
         crumbs=[(tenant.name, address_of(tenant)), (gettext_lazy("Delete the quota"), "")],
         preview=lambda _values: Preview(effects=effects_of_deletion(cell, now)),
@@ -182,6 +183,11 @@ def cell_for_change(user: Any, key: uuid.UUID) -> QuotaCell:
 def axis_of(cell: QuotaCell) -> facts.Axis:
     """Pool, class and resource."""
     return {"pool_key": cell.pool_key, "class_key": cell.class_key, "resource": cell.resource}
+
+
+def _called(cell: QuotaCell) -> dict[str, str]:
+    """Class and pool as people call them, for a page's title."""
+    return {"class_key": name_of("class", cell.class_key), "pool": name_of("pool", cell.pool_key)}
 
 
 def effects_of(tenant: facts.Tenant, axis: facts.Axis, values: dict[str, Any], now: datetime) -> list[Effect]:

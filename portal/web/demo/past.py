@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from jobs.models import Allocation, Artifact, Attempt, Job, JobEvent, ReleaseRecord
 from jobs.reasons import Reason
@@ -11,6 +11,9 @@ from jobs.scheduler.snapshot import Axis, DeviceShare, Holding, Line, Resource
 from jobs.states import FINAL, AllocationState, JobState
 from portal.lib.clock import to_ms
 from tenants.models import User
+
+_ONE_AFTER_ANOTHER = timedelta(microseconds=1)
+"""What is written in one instant keeps its order: events are read by it."""
 
 
 @dataclass(slots=True)
@@ -73,6 +76,8 @@ class Past:
         self, job: Job, now: datetime, *, kind: str, reason: Reason, at: datetime | None = None, **more: object
     ) -> None:
         row = event_row(job=job, at=at or now, now=now, kind=kind, reason=reason, **more)  # type: ignore[arg-type]
+        if self.events and row.recorded_at <= self.events[-1].recorded_at:
+            row.recorded_at = self.events[-1].recorded_at + _ONE_AFTER_ANOTHER
         self.events.append(row)
 
 

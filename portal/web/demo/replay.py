@@ -7,7 +7,7 @@ weeks through the database would take longer than anybody waits for a first page
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -90,7 +90,6 @@ class Replay:
         self._waiting: dict[str, Live] = {}
         self._open: dict[str, Live] = {}
         self._dirty = False
-        self._blocked: dict[str, bool] = {}
 
     def run(self, arrivals: Iterable[Arrival], until: datetime) -> Past:
         """Everything that happens before `until`; what is under way then stays so."""
@@ -113,6 +112,15 @@ class Replay:
 
         def apply(_now: datetime) -> None:
             self.base = edit(self.base)
+            self._dirty = True
+
+        self._at(at, apply)
+
+    def change_rules(self, at: datetime, rules: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> None:
+        """Let the pools take these task types and runtimes only from then on, and every other pool all."""
+
+        def apply(_now: datetime) -> None:
+            self.reach = replace(self.reach, rules_of_pool=rules)
             self._dirty = True
 
         self._at(at, apply)
@@ -161,7 +169,7 @@ class Replay:
     # -- the cycle -----------------------------------------------------------------------------------------------------
 
     def _cycle(self, now: datetime, rules: Rules) -> None:
-        waiting = tuple(waiting_job(live.job, self.reach) for live in self._waiting.values())
+        waiting = tuple(waiting_job(live.job, self.reach, now) for live in self._waiting.values())
         clusters = tuple(replace(c, observed_ms=to_ms(now)) for c in self.base.clusters)
         snapshot = replace(
             self.base, at_ms=to_ms(now), waiting=waiting, holdings=tuple(self._holdings()), clusters=clusters
@@ -177,13 +185,7 @@ class Replay:
         job, site = live.job, self.sites[decision.cluster]
         del self._waiting[decision.job]
         attempt = attempt_row(
-            job,
-            decision,
-            cluster=site.cluster,
-            nodes=self.nodes,
-            devices=self.devices,
-            now=now,
-            currency=CURRENCY,
+            job, decision, cluster=site.cluster, nodes=self.nodes, devices=self.devices, now=now, currency=CURRENCY
         )
         held = held_rows(job, attempt, decision, nodes=self.nodes, now=now)
         live.attempt, live.held, live.record = attempt, held, None
@@ -197,7 +199,8 @@ class Replay:
     def _explain(self, live: Live, decision: Decision, now: datetime) -> None:
         assert not isinstance(decision, Admit)
         job, reason, facts = live.job, decision.why.reason, facts_of(decision)
-        if isinstance(decision, Never) and job.submitted_at == now:
+        refused = isinstance(decision, Never) or reason is Reason.POOL_REFUSES
+        if refused and job.submitted_at == now:
             self._refuse(live)
             return
         if isinstance(decision, Expire):
@@ -211,7 +214,7 @@ class Replay:
         job.reason, job.facts = reason, facts
 
     def _refuse(self, live: Live) -> None:
-        """What can never start is not queued: nobody ever saw this job."""
+        """What can never start, or what no pool takes, is not queued: nobody ever saw this job."""
         del self._waiting[str(live.job.pk)]
         self.past.jobs.remove(live.job)
         self.past.events = [event for event in self.past.events if event.job is not live.job]
@@ -364,7 +367,9 @@ class Replay:
         attempt, job = live.attempt, live.job
         assert attempt is not None
         driver = self.sites[attempt.cluster.key].driver
-        rows = kept_logs(driver, attempt, now)
+        rows, unread = kept_logs(driver, attempt, now)
+        if unread:
+            return  # its node is away: the log is there again when the node is
         driver.forget(attempt.workload_name, attempt_id=str(attempt.pk))
         self.past.artifacts += rows
         attempt.closed = True

@@ -73,6 +73,10 @@ def trouble_rules(replay: Replay, projects: Mapping[str, str], start: datetime) 
         replay.change(since + lasting + _NOTICED, _hosts(node, blocked=None))
     for week, day, hours, edit in _mishaps(projects):
         _while(replay, _morning(start, week, day), timedelta(hours=hours), edit)
+    # A pool kept for those who experiment, for a day: the long training jobs that wait for it are told so.
+    shut = _morning(start, 7, _MONDAY)
+    replay.change_rules(shut, {OLD: (("experiment", "evaluation"), ())})
+    replay.change_rules(shut + timedelta(hours=9), replay.reach.rules_of_pool)
 
 
 def _mishaps(projects: Mapping[str, str]) -> list[tuple[int, int, int, Edit]]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
@@ -161,4 +162,9 @@ def _rates(
                 "measured": units.percent(item.usable, item.installed) if item.installed else "",
             }
         )
-    return sorted(rows, key=lambda row: -row["taken"])[:CLASSES_SHOWN]
+    return sorted(rows, key=_fullest)[:CLASSES_SHOWN]
+
+
+def _fullest(row: Mapping[str, Any]) -> tuple[Fraction, str]:
+    """Amounts of different classes do not compare; their rates do."""
+    return -Fraction(row["taken"], row["usable"] or 1), str(row["name"])

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from jobs.models import Allocation, Attempt, Job, JobEvent, ReleaseRecord, TemplateVersion
+from jobs.reasons import Reason
 from jobs.request import JobRequest
 from jobs.selectors.reach import load_reach
 from jobs.selectors.snapshot import load_snapshot
@@ -15,6 +16,7 @@ from jobs.services.reconcile_cluster import reconcile_cluster
 from jobs.services.run_cycle import run_cycle
 from jobs.services.submit_job import submit_job
 from jobs.shipped.rehearsal import TEMPLATES
+from jobs.states import JobState
 from portal.web.demo.past import Past
 from portal.web.demo.replay import Arrival, Replay, Site
 from resources.drivers.simulated.driver import SimulatedDriver
@@ -185,3 +187,35 @@ def test_a_replayed_past_says_what_the_services_say(cast, yard):
         assert replayed[name] == served[name], name
     ends = {told_so["reason"] for told_so in served.values()}
     assert {"Succeeded", "ApplicationFailed", "MemoryLimit", "TimeLimitReached", "CancelledByUser"} <= ends
+
+
+@pytest.mark.django_db
+def test_a_pool_that_is_kept_for_another_type_for_a_while_holds_what_waits_and_is_not_asked_by_others(cast, yard):
+    clock, site, fresh = yard
+    driver, version = fresh(), version_of("rehearse-training")
+    clock[0] = START
+    fields = CARDS | {"device_class": "card", "members": 2, "pool": "yard"}
+
+    def asked(name: str, second: int, lasts: str) -> Arrival:
+        request = JobRequest(name=name, params={"lasts": lasts, "ends": "success"}, **fields)
+        at = START + second * SECOND
+        return Arrival(build_job(actor=cast.member, project=cast.alpha, version=version, request=request, now=at))
+
+    replay = Replay(
+        base=load_snapshot(now=START, waiting=()),
+        reach=load_reach(),
+        sites={"yard": Site(site, driver)},
+        nodes={str(n.pk): n for n in Node.objects.filter(cluster=site)},
+        devices={str(k): (r, v) for k, r, v in Device.objects.values_list("pk", "group__resource_name", "uuid")},
+        set_clock=lambda moment: clock.__setitem__(0, moment),
+    )
+    replay.change_rules(START + 20 * SECOND, {"yard": (("evaluation",), ())})
+    replay.change_rules(START + 90 * SECOND, {})
+    past = replay.run([asked("holds all", 0, "30s"), asked("waits", 10, "5s"), asked("too late", 30, "5s")],
+                      until=START + 200 * SECOND)  # fmt: skip
+    assert [job.name for job in past.jobs] == ["holds all", "waits"], "what no pool takes is not queued to begin with"
+    met = {event.reason: event for event in past.events if event.job.name == "waits"}
+    refused, admitted = met[Reason.POOL_REFUSES], met[Reason.ADMITTED]
+    assert (refused.at, refused.facts["list"]) == (START + 20 * SECOND, ["yard"])
+    assert admitted.at == START + 90 * SECOND, "although there was room long before"
+    assert past.jobs[1].state == JobState.SUCCEEDED

@@ -93,7 +93,7 @@ def test_a_researcher_sees_own_jobs_with_state_and_reason(cast, as_user):
     make.make_job(cast.alpha, cast.member, name="failed-last-week", finished_at=ago(days=6), **ended)
     make.make_job(cast.alpha, cast.owner, name="of-the-owner", state=JobState.RUNNING)
     jobs = panel(as_user(cast.member).get("/").content.decode(), "jobs")
-    assert "Pool shared has 1 of 8 cores CPU free; 4 needed." in jobs
+    assert "Pool Shared has 1 of 8 cores CPU free; 4 needed." in jobs
     assert "Memory use reached 1 GiB" in jobs
     for name, there in (("waits", 1), ("runs", 1), ("just-failed", 1), ("failed-last-week", 0), ("of-the-owner", 0)):
         assert (f">{name}</a>" in jobs) is bool(there), name

@@ -186,7 +186,7 @@ class TestVerdict:
 def test_a_job_on_a_simulated_cluster_wears_the_ribbon(cast, as_user, done, simulated):
     type(cast.cluster).objects.filter(pk=cast.cluster.pk).update(simulated=simulated)
     page = as_user(cast.member).get(f"/jobs/{done.pk}/status").content.decode()
-    assert ("Simulated cluster Site" in page) == simulated
+    assert ("Simulated (Site)" in page) == simulated
 
 
 def test_the_attempts_of_a_requeued_job_keep_their_own_rail(done):

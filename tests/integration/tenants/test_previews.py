@@ -78,7 +78,7 @@ def test_grants_and_quotas(ask, cast):
     grant = Grant.objects.get(project=cast.alpha)
     found = ask(f"/grants/{grant.pk}", {"most_at_once": 3})[1]
     assert fields(found)["most_at_once"] == ("", "3") and "0 jobs run in the pool now" in said(found)
-    assert "no job starts in shared by this grant" in said(ask(f"/grants/{grant.pk}/end")[1])
+    assert "no job starts in Shared by this grant" in said(ask(f"/grants/{grant.pk}/end")[1])
     body = {"project": str(cast.alpha.pk), "pool": "shared", "class_key": "cpu", "nominal": 4_000}
     found = ask("/quotas", body)[1]
     assert fields(found)["nominal"] == ("", "4 cores") and "All nominal quotas sum up to 4 cores" in said(found)

@@ -111,7 +111,7 @@ def test_the_quota_bar_says_in_words_what_it_draws(language: str, draw: Draw) ->
     )
     assert '<figure class="quota k-gpu">' in html and '<a href="/q">GPU 80</a>' in html
     assert "<b>20</b> / 16" in html and "url(#p-hatch)" in html
-    words = "used 20, borrowed 4, guarantee 8, nominal 16, ceiling 24" if language == "en" else "已用 20, 已借入 4"
+    words = "used 20, borrowed 4, guarantee 8, nominal 16, ceiling 24" if language == "en" else "已用 20、已借入 4"
     assert words in html
 
 
