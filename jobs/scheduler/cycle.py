@@ -95,7 +95,7 @@ class _Pass:
         self._now = Ledger(self._fits, self._book, self._grants)
         self._shapes = Shapes(snapshot, self._words, self._world, self._book, self._grants)
         jobs = ((job, self._shapes.of(job)) for job in snapshot.waiting)
-        shares = Shares(snapshot, self._book, self._world)
+        shares = self._shares = Shares(snapshot, self._book, self._world)
         self._turns = Turns(jobs, shares, snapshot.at_ms, rules)
         self._reserving = Reserving(snapshot.at_ms)
         self._preempting = Preempting(snapshot, rules, shares)
@@ -103,6 +103,7 @@ class _Pass:
         self._kept: dict[str, Reservation] = {}
         self._claims: dict[str, Reservation] = {}
         self._preemptions: list[Preemption] = []
+        self._said_shares: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
         self._holds = _inherited_holds(snapshot, self._book)
         self._queues: dict[str, int] = {}
         self._taken: list[Holding] = []
@@ -280,12 +281,21 @@ class _Pass:
         options = tuple(Option(w.pool.key, w.alternative, b.reason, b.facts) for w, b in blocks)
         held_by = holders.of(way.pool.key, block) if way.block is None else ()
         kept_for = self._kept[way.pool.key].job if block.reason in KEPT else ""
-        return Why(block.reason, block.facts, way.pool.key, way.alternative, options, held_by, kept_for)
+        shares = self._shares_of(shape.tenant, way.pool.key) if way.block is None else ()
+        return Why(block.reason, block.facts, way.pool.key, way.alternative, options, held_by, kept_for, shares)
+
+    def _shares_of(self, tenant: str, pool: str) -> tuple[tuple[str, int], ...]:
+        known = self._said_shares.get((tenant, pool))
+        if known is None:
+            path = self._book.path(tenant)[:-1]
+            known = tuple((self._book.name(above), self._shares.share(self._book, above, pool)) for above in path)
+            self._said_shares[tenant, pool] = known
+        return known
 
     def _room_is_made(self, job: WaitingJob, why: Why) -> Why:
         """That others stop for it says more than what they still hold."""
         claim = self._claims.get(job.key)
-        count = self._stopping_for(job.key)
+        count = self._stopping_for(job.key) if claim else 0
         if claim is None or not count:
             return why
         return replace(why, reason=Reason.MAKING_ROOM, facts={"pool": claim.way.pool.name, "count": count})

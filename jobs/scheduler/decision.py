@@ -67,7 +67,8 @@ class Why:
     """Why a job does not start. Jobs of one shape share one Why; amounts in `facts` are base units.
 
     `pool` and `alternative` are "" where the reason is about neither. `options`: all ways to run, best first.
-    `kept_for`: the job that room is kept for, where that is the reason.
+    `kept_for`: the job that room is kept for, where that is the reason. `shares`: of the project and each team above
+    but the root, name and share of the pool in millionths of what is normally theirs.
     """
 
     reason: Reason
@@ -77,6 +78,7 @@ class Why:
     options: tuple[Option, ...] = ()
     holders: tuple[Holder, ...] = ()
     kept_for: str = ""
+    shares: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

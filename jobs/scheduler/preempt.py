@@ -54,6 +54,8 @@ class Preempting:
         if job.priority_class is PriorityClass.BEST_EFFORT or shape in self._hopeless or self.is_under_way(job.key):
             return None
         for way in shape.open_ways:
+            if not self._candidates.any_in(way.pool.key):
+                continue
             for claimant in self._candidates.claims(now.book, job, way):
                 plan = self._by_rule(now, besides, shape, claimant)
                 if plan is not None:

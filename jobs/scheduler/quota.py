@@ -48,6 +48,14 @@ class _Node:
         self.ceiling = None if cell is None else cell.ceiling
         self.charged = self.used = 0
 
+    def copy(self) -> _Node:
+        """One more of the same; quicker than the library's, and a fork makes many."""
+        twin = _Node.__new__(_Node)
+        twin.tenant, twin.floor, twin.owns = self.tenant, self.floor, self.owns
+        twin.nominal, twin.ceiling = self.nominal, self.ceiling
+        twin.charged, twin.used = self.charged, self.used
+        return twin
+
     def passed_on(self, extra: int) -> int:
         """What the parent is charged when this node is charged `extra` more: its guarantee is so already."""
         return max(self.floor, self.charged + extra) - max(self.floor, self.charged)
@@ -95,7 +103,7 @@ class QuotaBook:
         """An independent book that begins as this one is."""
         twin = QuotaBook.__new__(QuotaBook)
         twin.__dict__.update(self.__dict__)
-        twin._nodes = {key: copy(node) for key, node in self._nodes.items()}
+        twin._nodes = {key: node.copy() for key, node in self._nodes.items()}
         twin._groups = {key: copy(group) for key, group in self._groups.items()}
         twin._chains = {}  # they point to nodes
         return twin

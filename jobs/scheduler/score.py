@@ -76,14 +76,14 @@ class Scores:
         idle, lessons = self._current(site, axis), self._lessons
         whole = idle.table.whole
         steps = amount * STEPS // whole
+        flat = steps * ONE - _SCARCE * lessons.scarce.get(axis.class_key, 0) * steps // 1000
         was = idle.facts[rows]
         if amount % whole:
             slot, worth = idle.with_part_taken(rows, was[:, _COUNT], after, amount, steps)
         else:
-            slot, worth = np.zeros(len(rows), dtype=np.int64), idle.worth(rows, was[:, _COUNT] - amount // whole, after)
+            slot, worth = np.zeros_like(rows), idle.worth(rows, was[:, _COUNT] - amount // whole, after)
         left = was[:, _TOTAL] - steps
         short = _short(lessons, left, after) - was[:, _SHORT]
-        flat = steps * ONE - _SCARCE * lessons.scarce.get(axis.class_key, 0) * steps // 1000
         return Rated(worth - was[:, _WORTH] - _best_fit(lessons, after, left) - _CPU_SHORT * short + flat, slot)
 
     def _rate_plain(self, site: Site, rows: Ints, after: Ints) -> Rated:
@@ -127,7 +127,10 @@ class _Idle:
         self.facts[rows] = np.stack((count, total, worth, _short(self._lessons, total, cpu)), axis=1)
 
     def worth(self, rows: Ints, count: Ints, cpu: Ints) -> Ints:
-        """What they are worth with `count` wholly free ones and so much CPU: int64[host]."""
+        """What they are worth with `count` wholly free ones and so much CPU: int64[host].
+
+        What stays idle for good is taken off for all of `steps`: a device that is taken whole gains nothing there.
+        """
         rank = self._rank(cpu)
         wholes = self._useful.wholes[rank, np.maximum(count, 0)]
         worth: Ints = self._useful.parts[self._at(rank, rows)].sum(axis=1) + wholes

@@ -65,10 +65,15 @@ class Candidates:
         self._running = {row.job: row for row in snapshot.running}
         self.stopping: set[str] = {row.job for row in snapshot.running if row.stopping_for is not None}
         by_pool: defaultdict[str, defaultdict[str, list[Holding]]] = defaultdict(lambda: defaultdict(list))
-        for holding in snapshot.holdings:
-            if holding.job in self._running and holding.state is AllocationState.BOUND:
+        may = {key for key, row in self._running.items() if self._is_open(row)}
+        for holding in snapshot.holdings if may else ():
+            if holding.job in may and holding.state is AllocationState.BOUND:
                 by_pool[holding.pool][holding.job].append(holding)
         self._by_pool = by_pool
+
+    def any_in(self, pool: str) -> bool:
+        """Whether anything runs in the pool that may be stopped for anybody."""
+        return pool in self._by_pool
 
     def claims(self, book: QuotaBook, job: WaitingJob, way: Way) -> Iterator[Claimant]:
         """By which rules the job may ask for others to be stopped, the strongest first."""
@@ -84,7 +89,7 @@ class Candidates:
         found = []
         for key, holdings in self._by_pool.get(claimant.way.pool.key, {}).items():
             running = self._running[key]
-            if self._is_open(running) and self.may_stop(book, claimant, holdings[0].tenant, running, holdings):
+            if key not in self.stopping and self.may_stop(book, claimant, holdings[0].tenant, running, holdings):
                 cost = self._cost(book, claimant, running, holdings)
                 found.append(Victim(key, holdings[0].tenant, tuple(holdings), cost))
         return sorted(found, key=lambda victim: victim.cost)

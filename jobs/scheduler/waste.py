@@ -1,18 +1,16 @@
 """How much of a shared device stays idle for good, learnt by filling a small fleet on paper with what was recorded.
 
 Holes of some sizes are filled sooner or later and others never, and which is which depends on everything else that
-arrives. So it is tried out: recorded shapes arrive one by one, at random by weight, on a fleet like the real one but
+arrives. So it is tried out: recorded shapes arrive one by one, in random order, on a fleet like the real one but
 small, until more was asked for than there is. Half of the fills place by fragmentation alone, half also keep CPU for
 idle devices; each device teaches what was left of it in the end to every size that was free of it on the way.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate
 from random import Random
 
 from jobs.scheduler.demand import Demand
@@ -34,7 +32,7 @@ from jobs.scheduler.snapshot import (
 from jobs.scheduler.world import World
 
 _DEVICES = 6400  # of the fleet on paper, at most about
-_FILLS = 3  # of each kind
+_FILLS = 4  # of each kind
 _ARRIVE_PERCENT = 130
 _BUCKET = STEPS // 100  # sizes that differ by less learn together
 _PRIOR = 3  # devices of which half stays idle, so that what was seen once or twice does not rule
@@ -70,9 +68,19 @@ class _OnPaper:
         self.fleet = tuple(_reduced(fleet))
         self._capacity = sum(kin.devices * kin.hosts for kin in self.fleet) * STEPS
         self._world = World.of(_snapshot(self.fleet))
-        in_order = sorted(merged.items())
-        self._asked = [(form, Demand((PodSet("pod", 1, _lines(form)),))) for form, _ in in_order]
-        self._bounds = list(accumulate(weight for _, weight in in_order))
+        self._deck = list(self._arrivals())
+
+    def _arrivals(self) -> Iterator[tuple[Form, Demand]]:
+        """As many of each shape as its weight says, so that they ask for more than there is."""
+        asked = sum(form.steps * weight for form, weight in self.forms.items())
+        wanted = self._capacity * _ARRIVE_PERCENT // 100
+        before = 0
+        for form, weight in sorted(self.forms.items()):
+            demand = Demand((PodSet("pod", 1, _lines(form)),))
+            after = before + weight
+            for _ in range(after * wanted // asked - before * wanted // asked):
+                yield form, demand
+            before = after
 
     def learnt(self, *, mindful: bool) -> list[int]:
         """What is left in the end, by bucket of what was free on the way, over some fills; `mindful` of CPU or not."""
@@ -102,10 +110,7 @@ class _OnPaper:
         fits = Fits(world, frozenset())
         (site,) = world.sites["pool"]
         free: dict[str, list[int]] = {}
-        arrived = 0
-        while arrived < _ARRIVE_PERCENT * self._capacity // 100:
-            form, demand = self._asked[bisect_right(self._bounds, int(chance.random() * self._bounds[-1]))]
-            arrived += form.steps
+        for form, demand in sorted(self._deck, key=lambda _: chance.random()):
             placed = fits.place(site, Scope(), demand)
             if placed and 0 < form.steps < STEPS:
                 ((device, _),) = placed[0].devices
