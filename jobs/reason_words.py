@@ -45,6 +45,7 @@ REASON_WORDS: dict[Reason, str | Promise] = {
     Reason.GANG_INCOMPLETE: pgettext_lazy("reason in short", "Not all members fit at once"),
     Reason.NODES_UNAVAILABLE: pgettext_lazy("reason in short", "Nodes out of service"),
     Reason.HOSTS_EXCLUDED: pgettext_lazy("reason in short", "Kept from nodes that failed"),
+    Reason.DRIVERS_OUTSIDE: pgettext_lazy("reason in short", "Drivers outside the range"),
     Reason.BEHIND_OTHERS: pgettext_lazy("reason in short", "Behind others in the queue"),
     Reason.KEPT_FOR_EARLIER: pgettext_lazy("reason in short", "Room is kept for an earlier job"),
     Reason.NO_RUN_LIMIT: pgettext_lazy("reason in short", "No run limit, room is kept"),

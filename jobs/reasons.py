@@ -234,6 +234,9 @@ class Reason(StrEnum):
     HOSTS_EXCLUDED = "HostsExcluded", "", _W, _PLATFORM, \
         N_("{down} of {nodes} nodes are left out for this job after a failed start there."), \
         "The job would fit on a node it is kept away from."
+    DRIVERS_OUTSIDE = "DriversOutside", "", _W, _ADMIN, \
+        N_("{down} of {nodes} nodes that fit have drivers for which runtime {runtime} was not declared."), \
+        "The job would fit if the drivers of more nodes were within the range that its runtime states."
     BEHIND_OTHERS = "BehindOthers", "Q06", _W, _PLATFORM, \
         N_("Jobs ahead in the queue took what was free."), \
         "The job would have fitted when the pass began."

@@ -69,7 +69,9 @@ class Placements:
             return self._unavailable(demand, pool, scope)
         if scope.excluded and self._fit_somewhere(self._now, demand, pool, allowed):
             return self._excluded(pool, scope)
-        every = scope._replace(excluded=(), stale_too=True, blocked_too=True)
+        if scope.drivers and self._fit_somewhere(self._now, demand, pool, scope._replace(drivers="")):
+            return self._drivers(pool, scope)
+        every = scope._replace(excluded=(), drivers="", stale_too=True, blocked_too=True)
         if self._fit_somewhere(self._mended, demand, pool, every):
             return self._unavailable(demand, pool, scope)
         return None
@@ -101,6 +103,12 @@ class Placements:
             and scope.host in (None, host.key)
             and (not devices or any(device.class_key in devices for device in host.devices))
         ]
+
+    def _drivers(self, pool: Pool, scope: Scope) -> Block:
+        hosts = self._matching(pool, scope, set(scope.classes))
+        outside = sum(not scope.takes_driver(host) for host in hosts)
+        facts = {"pool": pool.name, "runtime": scope.runtime, "down": outside, "nodes": len(hosts)}
+        return Block(Reason.DRIVERS_OUTSIDE, facts)
 
     def _excluded(self, pool: Pool, scope: Scope) -> Block:
         keys = {host.key for site in self._sites(pool) for host in self._now.world.hosts[site.rows]}

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from jobs.scheduler.decision import Placement
 from jobs.scheduler.demand import Demand, Part
 from jobs.scheduler.score import NOWHERE, Rated, Scores, what_counts
-from jobs.scheduler.snapshot import DeviceShare, Line
+from jobs.scheduler.snapshot import DeviceShare, Host, Line
 from jobs.scheduler.world import NO_BOUND, Ints, Site, World
+from resources.driver_fit import driver_fit, is_refused
 
 Labels = tuple[tuple[str, str], ...]
 Shares = tuple[DeviceShare, ...]
@@ -22,7 +23,8 @@ Taken = list[tuple[int, int, int, Shares, tuple[Shares, ...]]]  # part, replica,
 class Scope(NamedTuple):
     """Which hosts may be used: those with all labels, not excluded, and normally neither stale nor blocked.
 
-    With `host` only that one, also while it is on trial.
+    With `host` only that one, also while it is on trial. With `drivers`, a range of versions, only those whose drivers
+    of these classes of device are within; `runtime` is what states the range.
     """
 
     labels: Labels = ()
@@ -30,6 +32,14 @@ class Scope(NamedTuple):
     stale_too: bool = False
     blocked_too: bool = False
     host: str | None = None
+    drivers: str = ""
+    classes: tuple[str, ...] = ()
+    runtime: str = ""
+
+    def takes_driver(self, host: Host) -> bool:
+        """Whether the drivers of the devices that a host would give are among those declared for."""
+        versions = [version for key, found in host.drivers if key in self.classes for version in found]
+        return not is_refused(driver_fit(versions, self.drivers), known_only=host.known_driver_only)
 
 
 class _Room:
@@ -152,6 +162,7 @@ class Fits:
                     and (host.blocked is None or scope.blocked_too or (host.trial and pinned is not None))
                     and (pinned is None or host.key == pinned)
                     and host.key not in excluded
+                    and (not scope.drivers or scope.takes_driver(host))
                     and (not wanted or wanted.issubset(host.labels))
                     for host in self.world.hosts[site.rows]
                 ],

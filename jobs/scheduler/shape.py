@@ -15,7 +15,7 @@ from jobs.scheduler.grants import Grants
 from jobs.scheduler.inventory import Inventory
 from jobs.scheduler.price import price_per_hour
 from jobs.scheduler.quota import QuotaBook
-from jobs.scheduler.snapshot import Alternative, PodSet, Pool, Snapshot, WaitingJob
+from jobs.scheduler.snapshot import Alternative, PodSet, Pool, Resource, Snapshot, WaitingJob
 from jobs.scheduler.world import World
 
 
@@ -79,6 +79,8 @@ class Shapes:
             job.cheapest_first,
             job.labels,
             job.excluded_hosts,
+            job.drivers,
+            job.runtime,
             job.host,
         )
         known = self._shapes.get(key)
@@ -96,7 +98,7 @@ class Shapes:
     def _make(self, job: WaitingJob) -> Shape:
         ways = tuple(self._ways(job))
         open_ways = tuple(way for way in ways if way.block is None)
-        scope = Scope(tuple(sorted(job.labels)), tuple(sorted(job.excluded_hosts)), host=job.host)
+        scope = _scope_of(job)
         nothing = None if ways else self._no_way(job)
         blocks = [way.block for way in ways] or [nothing]
         is_never = all(block is not None and block.reason.kind is Kind.NEVER for block in blocks)
@@ -161,6 +163,19 @@ def _by_score(ways: tuple[Way, ...], scope: Scope, fits: Fits) -> list[Way]:
 
 def _price_rank(way: tuple[str, Demand, int | None]) -> tuple[bool, int]:
     return (way[2] is None, way[2] or 0)  # unrated is not free: last
+
+
+def _scope_of(job: WaitingJob) -> Scope:
+    asked = {line.axis for way in job.alternatives for pods in way.pod_sets for line in pods.lines}
+    classes = tuple(sorted(axis.class_key for axis in asked if axis.resource is Resource.DEVICE))
+    return Scope(
+        tuple(sorted(job.labels)),
+        tuple(sorted(job.excluded_hosts)),
+        host=job.host,
+        drivers=job.drivers,
+        classes=classes if job.drivers else (),
+        runtime=job.runtime if job.drivers else "",
+    )
 
 
 def _paused(pool: Pool) -> Block | None:

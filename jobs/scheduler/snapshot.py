@@ -154,6 +154,8 @@ class Host:
     topology: tuple[str, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
     trial: bool = False
+    drivers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # by class of device their versions, "" for one not known
+    known_driver_only: bool = False  # not for runtimes that state a range, where the version is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ class WaitingJob:
     hold: Hold | None = None
     host: str | None = None
     claims: str | None = None
+    runtime: str = ""
+    drivers: str = ""  # the range of driver versions its runtime was declared for; "" takes every one
 
 
 @dataclass(frozen=True, slots=True)

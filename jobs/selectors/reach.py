@@ -30,6 +30,8 @@ class Reach:
     kind_of_runtime: Mapping[str, str]
     rules_of_pool: Mapping[str, tuple[Sequence[str], Sequence[str]]]
     """Task types and runtimes by pool, where a pool has such a rule; empty is every one."""
+    drivers_of_runtime: Mapping[str, str]
+    """The range of driver versions that a runtime states, where it states one."""
 
     def pools_for(self, job: Job) -> tuple[str, ...]:
         """The pools the job chose, else those its project is granted, that can run its program (R-23) and take it.
@@ -64,12 +66,14 @@ def load_reach() -> Reach:
     for pool, kind in behind.values_list("pool__key", "cluster__driver").distinct().order_by():
         kinds[pool].add(kind)
     grants, projects = list(Grant.objects.all()), list(Project.objects.select_related("team"))
+    runtimes = list(Runtime.objects.values_list("key", "driver_kind", "driver_range"))
     return Reach(
         grants=grants,
         projects=projects,
         granted=_granted(grants, projects),
         kinds_of_pool={pool: frozenset(found) for pool, found in kinds.items()},
-        kind_of_runtime=dict(Runtime.objects.values_list("key", "driver_kind")),
+        kind_of_runtime={key: kind for key, kind, _range in runtimes},
+        drivers_of_runtime={key: stated for key, _kind, stated in runtimes if stated},
         rules_of_pool={
             key: (task_types, runtimes)
             for key, task_types, runtimes in Pool.objects.values_list("key", "task_types", "runtimes")

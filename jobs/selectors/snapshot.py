@@ -16,6 +16,7 @@ from jobs.states import HOLDS_CAPACITY, AllocationState, JobState
 from portal.lib.clock import to_ms
 from portal.lib.localised import localised
 from resources.models import Cluster, Node, Pool, RateVersion, ResourceClass
+from resources.selectors.driver_versions import drivers_by_class
 from resources.selectors.freshness import is_stale
 from resources.selectors.rates import UNIT_OF, rates_in_force
 from tenants.models import QuotaCell, Team
@@ -89,6 +90,8 @@ def waiting_job(job: Job, reach: Reach, now: datetime) -> s.WaitingJob:
         host=str(job.validates_id) if job.validates_id else None,
         hold=reach.hold_for(job),
         claims=_claim(job, now),
+        runtime=job.runtime_key,
+        drivers=reach.drivers_of_runtime.get(job.runtime_key, ""),
     )
 
 
@@ -173,6 +176,8 @@ def _host(node: Node) -> s.Host:
         trial=node.stage == Node.Stage.VALIDATING and node.cluster.state == Cluster.State.ATTACHED,
         topology=tuple(node.topology),
         labels=tuple(sorted((str(k), str(v)) for k, v in node.labels.items())),
+        drivers=tuple(drivers_by_class(node).items()),
+        known_driver_only=node.pool.known_driver_only,
     )
 
 

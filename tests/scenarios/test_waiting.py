@@ -76,6 +76,20 @@ class TestPlacement:
         facts = outcome.facts("a")
         assert (facts["down"], facts["nodes"], facts["causes"]) == (2, 3, (("cordoned", 1), ("draining", 1)))
 
+    def test_drivers_outside_the_range_of_the_runtime_are_what_is_missing(self) -> None:
+        given = a_lab("n1").host("n2", 8, drivers=(("a100", ("535.1",)),)).host("n3", 8, drivers=(("a100", ("",)),))
+        given.running("r", "n1", 8).running("s", "n3", 8)
+        outcome = given.job("a", 8, drivers=">=550", runtime="torch").when_the_cycle_runs()
+        assert outcome.says("a") == "wait: DriversOutside"
+        facts = outcome.facts("a")
+        assert (facts["down"], facts["nodes"], facts["runtime"]) == (1, 3, "torch")
+
+    def test_an_unknown_driver_is_refused_only_where_the_pool_says_so(self) -> None:
+        for strict, says in ((False, "now"), (True, "wait: DriversOutside")):
+            given = Given().tenant("lab").pool("train")
+            given.host("n1", 8, drivers=(("a100", ("",)),), known_driver_only=strict)
+            assert given.job("a", 8, drivers=">=550", runtime="torch").when_the_cycle_runs().says("a") == says
+
     def test_broken_cards_are_what_is_missing(self) -> None:
         given = Given().tenant("lab").pool("train").host("n1", 8, broken=1).host("plain", 0)
         outcome = given.job("a", 8).when_the_cycle_runs()

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,23 @@ HEAL_SECONDS = 30.0
 ORDERLY_SECONDS = 10.0
 
 
+@dataclass
+class Home:
+    """The running portal; a test may replace it by the next `up` on the same state folder."""
+
+    stack: Stack
+
+
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    running = start_stack(tmp_path_factory.mktemp("up") / "state")
-    yield running
-    running.stop()
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    it = Home(start_stack(tmp_path_factory.mktemp("up") / "state"))
+    yield it
+    it.stack.stop()
+
+
+@pytest.fixture
+def stack(home: Home) -> Stack:
+    return home.stack
 
 
 def is_healthy(stack: Stack) -> bool:
@@ -85,11 +98,12 @@ def test_a_killed_process_below_a_child_is_replaced(stack: Stack, name: str) -> 
 def test_the_workers_answer_again_after_the_kills(stack: Stack) -> None:
     ping = [sys.executable, "-m", "celery", "-A", "portal.celery:app", "inspect", "ping", "--timeout", "2"]
 
-    def answer() -> str:
+    def both_answer() -> bool:
         env = {**os.environ, **stack.environment}
-        return subprocess.run(ping, cwd=CHECKOUT, env=env, capture_output=True, text=True, check=False).stdout
+        said = subprocess.run(ping, cwd=CHECKOUT, env=env, capture_output=True, text=True, check=False).stdout
+        return "io@armillary" in said and "cycle@armillary" in said
 
-    assert eventually(lambda: all(name in answer() for name in ("io@armillary", "cycle@armillary")), within=60)
+    assert eventually(both_answer, within=60)
 
 
 def test_a_second_up_says_who_runs_and_ends(stack: Stack) -> None:
@@ -133,8 +147,8 @@ def test_a_taken_port_is_said_with_the_fix(tmp_path: Path) -> None:
     assert f"./dev up --port {port + 1}" in done.stderr
 
 
-def test_an_orderly_stop_is_quick_and_the_next_start_finds_everything(tmp_path: Path) -> None:
-    first = start_stack(tmp_path)
+def test_an_orderly_stop_is_quick_and_the_next_start_finds_everything(home: Home) -> None:
+    first = home.stack
     key = first.state.secret_key()
     owner_query(first.environment, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
     processes = descendants(first.process.pid)
@@ -142,28 +156,23 @@ def test_an_orderly_stop_is_quick_and_the_next_start_finds_everything(tmp_path: 
     assert first.stop() == 0
     assert time.monotonic() - began <= ORDERLY_SECONDS
     assert not any(process.is_alive() for process in processes)
-    assert processes_of(tmp_path) == []
+    assert processes_of(first.state.root) == []
     assert not first.state.run_file.exists()
-    second = start_stack(tmp_path)
-    try:
-        assert second.state.secret_key() == key
-        assert owner_query(second.environment, "SELECT n FROM kept") == [(7,)]
-    finally:
-        second.stop()
+    home.stack = second = start_stack(first.state.root)
+    assert second.state.secret_key() == key
+    assert owner_query(second.environment, "SELECT n FROM kept") == [(7,)]
 
 
-def test_nothing_survives_a_killed_supervisor_and_the_next_start_takes_over(tmp_path: Path) -> None:
-    first = start_stack(tmp_path)
+def test_nothing_survives_a_killed_supervisor_and_the_next_start_takes_over(home: Home) -> None:
+    first = home.stack
     processes = descendants(first.process.pid)
     assert len(processes) > len(CHILDREN)
     first.kill()
-    assert eventually(lambda: processes_of(tmp_path) == [], within=ORDERLY_SECONDS), processes_of(tmp_path)
+    gone = eventually(lambda: processes_of(first.state.root) == [], within=ORDERLY_SECONDS)
+    assert gone, processes_of(first.state.root)
     assert not any(process.is_alive() for process in processes)
-    second = start_stack(tmp_path)
-    try:
-        assert is_healthy(second)
-    finally:
-        second.stop()
+    home.stack = start_stack(first.state.root)
+    assert is_healthy(home.stack)
 
 
 def test_a_kill_during_the_start_leaves_nothing_and_does_not_look_finished(tmp_path: Path) -> None:
