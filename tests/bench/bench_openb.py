@@ -52,7 +52,9 @@ def main() -> int:
     folder = options.data / "openb"
     rules = Rules()
     fgd = openb.published(folder)
-    tell(f"policy: {rules}; seeds {seeds.start}..{seeds.stop - 1}")
+    tell(
+        f"policy: {rules}, placement by score, learnt from each workload's pods; seeds {seeds.start}..{seeds.stop - 1}"
+    )
     times = Times()
     results = {}
     for workload in (options.only,) if options.only else openb.WORKLOADS:

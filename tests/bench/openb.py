@@ -38,8 +38,6 @@ AT, MIB = 1_796_040_000_000, 1 << 20
 CPU, MEMORY = Axis("cpu", Resource.CPU), Axis("memory", Resource.MEMORY)
 NODES = "openb_node_list_gpu_node.csv"
 POLICY = "fgd"  # of the published results
-
-# What our own exploration reached, for comparison (docs/performance.md).
 WORKLOADS = (
     *("default", "cpu050", "cpu100", "cpu200", "cpu250"),
     *("gpushare40", "gpushare60", "gpushare80", "gpushare100"),

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser
 from portal.embedded.stack import Stack, start_stack
 from tests.e2e import shots
 from tests.e2e.person import Person, person
+from tests.e2e.prepared import prepared
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,7 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The portal with its demo data, in a state folder of its own."""
-    running = start_stack(tmp_path_factory.mktemp("portal") / "state")
+    running = start_stack(prepared(tmp_path_factory, "portal"))
     yield running
     running.stop()
 

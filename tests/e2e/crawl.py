@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from urllib.parse import urlsplit
 
 from django.urls import Resolver404, resolve
@@ -14,6 +15,7 @@ FILES = frozenset({"job_log_download", "job_file", "job_folder", "job_stream", "
 """Routes that answer with a part or a file, no page."""
 
 
+@cache  # the same links stand on every page
 def kind_of(path: str) -> str:
     """The URL name of a path, with the tab it shows; "" for what is no page of the portal."""
     parts = urlsplit(path)

@@ -5,9 +5,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import parse_qs
 
-from playwright.sync_api import Browser, Locator, Page, Response, expect
+from playwright.sync_api import Browser, Locator, Page, Response, ViewportSize, expect
 
 from tests.e2e.shots import Complaints, sign_in, speak
 
@@ -54,6 +55,12 @@ class Person:
     def go(self, path: str) -> None:
         """Open a page of the portal and measure its width."""
         self.page.goto(self.base + path)
+        self.complaints.measure(self.page)
+
+    def wear(self, *, window: ViewportSize, scheme: Literal["light", "dark"]) -> None:
+        """Turn the open page to a theme and another window, and measure it there."""
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.set_viewport_size(window)
         self.complaints.measure(self.page)
 
     # --- the new-job page

@@ -1,9 +1,7 @@
 """A training whose process is killed goes on from its last checkpoint, and nothing of that is seen in its result."""
 
 import json
-import os
 import re
-import signal
 
 import psutil
 from playwright.sync_api import expect
@@ -22,7 +20,11 @@ def test_a_killed_training_is_tried_again_and_ends_with_the_weights_of_an_undist
     assert researcher.new_job("train-network", name="killed", dataset="kill data", **LONG).word == "now"
     killed = researcher.submit()
     until(lambda: _step_kept(stack, killed) >= 600, within=60, what="no checkpoint was written")
-    _kill_program(killed, "training.py")
+    program = _program(killed, "training.py")
+    program.suspend()  # it must not end, nor the next attempt begin, before the page shows the first one
+    researcher.go(f"/jobs/{killed}")
+    researcher.log("step=")
+    program.kill()
     researcher.await_stage("archived")
     assert researcher.state() == "succeeded"
 
@@ -59,11 +61,11 @@ def _step_kept(stack: Stack, job: str) -> int:
     return int(json.loads(found[0].read_bytes())["step"]) if found else 0
 
 
-def _kill_program(job: str, program: str) -> None:
-    """KILL for the job's program, and for nothing else."""
-    victims = [process for process in psutil.process_iter() if _is_program(process, job, program)]
-    assert len(victims) == 1, victims
-    os.kill(victims[0].pid, signal.SIGKILL)
+def _program(job: str, program: str) -> psutil.Process:
+    """The job's program, and nothing else."""
+    found = [process for process in psutil.process_iter() if _is_program(process, job, program)]
+    assert len(found) == 1, found
+    return found[0]
 
 
 def _is_program(process: psutil.Process, job: str, program: str) -> bool:
