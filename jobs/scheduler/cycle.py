@@ -101,6 +101,7 @@ class _Pass:
         self._preempting = Preempting(snapshot, rules, shares)
         self._waiting = {job.key: job for job in snapshot.waiting}
         self._kept: dict[str, Reservation] = {}
+        self._kept_by_job: dict[str, Reservation] = {}
         self._claims: dict[str, Reservation] = {}
         self._preemptions: list[Preemption] = []
         self._said_shares: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
@@ -209,6 +210,7 @@ class _Pass:
             reservation = self._reserving.for_job(self._with_claims(), holdings, job, shape, self._kept)
             if reservation is not None:
                 self._kept[reservation.way.pool.key] = reservation
+                self._kept_by_job[job.key] = reservation
 
     def _over_quota(self, shape: Shape, way: Way) -> Block | None:
         too_many = self._grants.too_many(shape.tenant, way.pool.key)
@@ -312,7 +314,7 @@ class _Pass:
         return over or self._placements.why_not(way.demand, way.pool, shape.scope)
 
     def _reserved(self, job: WaitingJob) -> Reserved | None:
-        kept = next((kept for kept in self._kept.values() if kept.job == job.key), None)
+        kept = self._kept_by_job.get(job.key)
         if kept is None:
             return None
         hosts = tuple(sorted({placement.host for placement in kept.placements}))

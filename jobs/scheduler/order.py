@@ -66,10 +66,11 @@ class Turns:
         while heads:
             was, pool = heappop(heads)
             tree = self._trees[pool]
-            tree.settle()
-            if tree.first() != was:  # another pool's job took something here since
-                heappush(heads, (tree.first(), pool))
-                continue
+            if tree.stale:  # another pool's job took something here since
+                tree.settle()
+                if tree.first() != was:
+                    heappush(heads, (tree.first(), pool))
+                    continue
             yield tree.next()
             tree.settle()
             if tree.turns:
@@ -96,7 +97,7 @@ class _Tree:
         self._pool, self._shares = pool, shares
         self._root = _Node("", None)
         self._nodes: dict[str, _Node] = {}
-        self._stale: dict[str, None] = {}
+        self.stale: dict[str, None] = {}
         self.turns = 0
 
     def add(self, turn: Turn) -> None:
@@ -122,22 +123,22 @@ class _Tree:
         turn = self._root.best
         assert turn is not None
         self._nodes[turn[1].tenant].queue.pop()
-        self._stale[turn[1].tenant] = None
+        self.stale[turn[1].tenant] = None
         self.turns -= 1
         return turn
 
     def again(self, tenant: str) -> None:
         """Look at the tenant's share anew before the next turn."""
-        self._stale[tenant] = None
+        self.stale[tenant] = None
 
     def settle(self) -> None:
         """Bring the order up to date with what was taken since the last turn."""
-        for tenant in self._stale:
+        for tenant in self.stale:
             for above in self._shares.path(tenant):
                 if above in self._nodes:
                     self._renew(self._nodes[above])
                     break
-        self._stale.clear()
+        self.stale.clear()
 
     def _node(self, tenant: str) -> _Node:
         known = self._nodes.get(tenant)

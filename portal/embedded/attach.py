@@ -21,6 +21,7 @@ NEEDS_NO_SERVER = frozenset(
         "makemessages",
         "makemigrations",
         "normalize-node",
+        "replay-cycle",
         "spectacular",
         "version",
     }
