@@ -252,6 +252,8 @@ def _add_unadvertised(
         draft.register = draft.register or next((one for one in registers if one.vendor == key), None)
         draft.hinted = not (draft.register or draft.labels.evidence)
         result.drafts.append(draft)
+        if draft.resource in result.ignored:  # advertised at 0, and now it stands for the cards
+            result.ignored.remove(draft.resource)
 
 
 def _yield(result: Sorted) -> None:

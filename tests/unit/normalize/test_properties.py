@@ -5,7 +5,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from resources.normalize import NodeReading, as_json, read_document, read_node
@@ -101,6 +101,9 @@ def test_groups_never_have_more_than_the_node_advertises(node: dict[str, Any]) -
 
 
 @given(nodes)
+@example(
+    a_node({"nvidia.com/gpu": "0"}, annotations={"volcano.sh/node-vgpu-register": "GPU-a,10,24564,NVIDIA-X,true:"})
+)
 @settings(deadline=None)
 def test_every_resource_is_in_exactly_one_place(node: dict[str, Any]) -> None:
     reading = read_node(node)
