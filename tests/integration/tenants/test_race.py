@@ -36,4 +36,5 @@ def test_two_administrators_who_remove_each_other_at_once_leave_one():
     for thread in threads:
         thread.join()
     assert Membership.objects.filter(role="platform_admin").count() == 1
-    assert sorted(ended)[0] in ("LastAdministrator", "NotPermitted") and "done" in ended
+    # Refused by the rule itself, or because the other was quicker: before its first question, or between two of them.
+    assert sorted(ended)[0] in ("LastAdministrator", "NotPermitted", "RoleAboveOwn") and "done" in ended
