@@ -165,12 +165,13 @@ def test_an_orderly_stop_is_quick_and_the_next_start_finds_everything(home: Home
 
 def test_nothing_survives_a_killed_supervisor_and_the_next_start_takes_over(home: Home) -> None:
     first = home.stack
+    assert eventually(lambda: len(descendants(first.process.pid)) > len(CHILDREN), within=ORDERLY_SECONDS)
     processes = descendants(first.process.pid)
-    assert len(processes) > len(CHILDREN)
     first.kill()
     gone = eventually(lambda: processes_of(first.state.root) == [], within=ORDERLY_SECONDS)
     assert gone, processes_of(first.state.root)
-    assert not any(process.is_alive() for process in processes)
+    ended = eventually(lambda: not any(process.is_alive() for process in processes), within=ORDERLY_SECONDS)
+    assert ended, [process for process in processes if process.is_alive()]
     home.stack = start_stack(first.state.root)
     assert is_healthy(home.stack)
 
