@@ -19,7 +19,7 @@ from tests.bench.bench_openb import Times, fill
 from tests.bench.report import NotRun
 from tests.scenarios.worlds import overfull
 
-SLICE = Path(__file__).parents[2] / "data" / "openb"
+SLICE = Path(__file__).parents[1] / "data" / "openb"
 SEED = 7
 
 
