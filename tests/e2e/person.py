@@ -62,6 +62,8 @@ class Person:
         self.page.emulate_media(color_scheme=scheme)
         self.page.set_viewport_size(window)
         self.complaints.measure(self.page)
+        # What the page does about its new size it does in its next frames.
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     # --- the new-job page
 
