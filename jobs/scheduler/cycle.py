@@ -123,7 +123,8 @@ class _Pass:
         held = self._held(job)
         if held is not None or not shape.open_ways:
             return _Verdict(job, shape, held=held)
-        admit = None if shape.blocked else self._admit(job, shape)
+        # What stopped others of its shape may be the very room that is kept for this one.
+        admit = self._admit(job, shape) if not shape.blocked or job.key in self._claims else None
         if admit is not None:
             return _Verdict(job, shape, admit)
         shape.blocked = True
@@ -155,10 +156,9 @@ class _Pass:
 
     def _besides(self, job: WaitingJob, pool: str) -> list[Ledger]:
         """The books in which a job must have room too, because something is kept for others there."""
-        kept = [*self._claims.values(), *(self._kept[pool],)] if pool in self._kept else list(self._claims.values())
         return [
             other.then
-            for other in kept
+            for other in (*self._claims.values(), *self._kept.values())
             if other.way.pool.key == pool
             and other.job != job.key
             and not other.is_over_before(job.time_limit_ms, self._snapshot.at_ms)

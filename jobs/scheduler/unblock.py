@@ -19,6 +19,7 @@ from jobs.scheduler.forecast import end_of
 from jobs.scheduler.quota import QuotaBook
 from jobs.scheduler.rules import Rules
 from jobs.scheduler.snapshot import (
+    WHOLE_DEVICE,
     Alternative,
     Axis,
     Device,
@@ -222,9 +223,8 @@ def _smaller(job: WaitingJob) -> list[tuple[dict[str, Any], tuple[Alternative, .
     if first.count > 1:
         return [({"replicas": n, "of": first.count}, _each(job, count=n)) for n in range(1, first.count)]
     kinds = {kind for a in job.alternatives for kind in a.pod_sets[0].lines if kind.axis.resource is Resource.DEVICE}
-    whole = 42_000
-    most = min((line.amount // whole for line in kinds), default=0)
-    return [({"devices": n, "of": most}, _each(job, devices=n * whole)) for n in range(1, most)]
+    most = min((line.amount // WHOLE_DEVICE for line in kinds), default=0)
+    return [({"devices": n, "of": most}, _each(job, devices=n * WHOLE_DEVICE)) for n in range(1, most)]
 
 
 def _each(job: WaitingJob, count: int | None = None, devices: int | None = None) -> tuple[Alternative, ...]:
@@ -311,7 +311,7 @@ def _with_host(
         devices, plain = [], []
         for axis, amount in lines:
             if axis.resource is Resource.DEVICE:
-                count = -(-amount // whole.get(axis.class_key, 42_000)) * replicas
+                count = -(-amount // whole.get(axis.class_key, WHOLE_DEVICE)) * replicas
                 devices += [Device(f"~new/{axis.class_key}/{n}", axis.class_key) for n in range(count)]
             else:
                 plain.append(Line(axis, amount * replicas))

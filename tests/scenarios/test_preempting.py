@@ -213,6 +213,11 @@ class TestWaitingForIt:
         assert outcome.says("high") == "now"
         assert outcome.says("first") != "now"
 
+    def test_an_equal_job_ahead_that_may_not_have_it_does_not_block_whose_it_is(self) -> None:
+        given = a_lab().job("first", 8, submitted_ms=NOON - 9 * HOUR)
+        outcome = given.job("claimant", 8, claims="train").when_the_cycle_runs()
+        assert outcome.says("claimant") == "now"
+
     def test_what_is_still_being_given_back_is_kept_too(self) -> None:
         given = a_lab("n1", "n2").running("r", "n1", 8).may_stop("r", stopping_for="high")
         given.job("high", 8, replicas=2, priority=1, claims="train").job("small", 1, time_limit_ms=MINUTE)
