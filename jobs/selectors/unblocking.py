@@ -22,7 +22,7 @@ from portal.lib.clock import from_ms
 from resources.models import ClassEquivalence
 from resources.selectors.declared import in_force
 from resources.selectors.names import name_of
-from tenants.models import Project, Team
+from tenants.selectors.tenant_names import tenant_name
 
 BY_OWNER = frozenset({Change.LIMIT, Change.SHRINK, Change.POOL, Change.OTHER})
 """What the owner of a job can change at once."""
@@ -121,13 +121,8 @@ def _cell(cell: s.QuotaCell) -> str:
     most = cell.nominal if cell.ceiling is None else cell.ceiling
     amount = lines_text([(cell.axis.class_key, cell.axis.resource.value, most)])
     return _("{amount} for {tenant} in pool {pool}").format(
-        amount=amount, tenant=_tenant(cell.tenant), pool=name_of("pool", cell.pool)
+        amount=amount, tenant=tenant_name(cell.tenant), pool=name_of("pool", cell.pool)
     )
-
-
-def _tenant(key: str) -> str:
-    team = Team.objects.filter(pk=key).first()
-    return team.name if team else Project.objects.get(pk=key).name
 
 
 def _end(facts: dict[str, Any], now: datetime) -> str:

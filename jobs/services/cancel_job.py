@@ -5,13 +5,13 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
+from jobs.job_access import require_change
 from jobs.models import Attempt, Job
 from jobs.reasons import Reason
 from jobs.services.transition import transition
 from jobs.states import JobState
-from portal.lib.errors import Conflict, Denied
+from portal.lib.errors import Conflict
 from portal.lib.queue import enqueue
-from tenants import access
 from tenants.models import User
 from tenants.services.record_audit import record_audit
 
@@ -24,7 +24,7 @@ def cancel_job(*, actor: User, job: Job, now: datetime) -> Job:
 
     A member may cancel their own jobs, others' need `job.change`. Raises Conflict when it has ended meanwhile.
     """
-    _require(actor, job)
+    require_change(actor, job)
     with transaction.atomic():
         for _attempt in range(3):
             job.refresh_from_db()
@@ -42,17 +42,6 @@ def cancel_job(*, actor: User, job: Job, now: datetime) -> Job:
             )
         record_audit(actor=actor, verb="job.cancelled", target=job, after={"state": job.state}, now=now)
     return job
-
-
-def _require(actor: User, job: Job) -> None:
-    own = job.submitter_id == actor.pk and access.can(actor, "job.ask", job)
-    if own:
-        return
-    try:
-        access.require(actor, "job.change", job)
-    except Denied as error:
-        error.facts["job"] = str(job.pk)
-        raise
 
 
 def _try(actor: User, job: Job, now: datetime) -> bool:

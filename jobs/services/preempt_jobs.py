@@ -19,8 +19,8 @@ from portal.lib.failpoints import failpoint
 from portal.lib.localised import localised
 from portal.lib.queue import enqueue
 from resources.models import Pool
-from tenants.models import Project, Team
 from tenants.notify.events import Event
+from tenants.selectors.tenant_names import tenant_name
 from tenants.services.record_audit import record_audit
 
 _REASONS = {Rule.RECLAIM: Reason.RECLAIMED, Rule.PRIORITY: Reason.PREEMPTED, Rule.FAIR_SHARE: Reason.EVENED_OUT}
@@ -93,12 +93,7 @@ def _facts(preemption: Preemption, winner: Job, now: datetime) -> dict[str, Any]
         "t": to_ms(now),
         "pool": localised(pool.name, pool.key) if pool else preemption.pool,
         "pool_key": preemption.pool,
-        "owner": _name_of(preemption.tenant),
+        "owner": tenant_name(preemption.tenant),
         "winner": winner.name,
         "winner_job": str(winner.pk),
     }
-
-
-def _name_of(tenant: str) -> str:
-    team = Team.objects.filter(pk=tenant).first()
-    return team.name if team else Project.objects.get(pk=tenant).name

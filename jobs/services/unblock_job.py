@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
+from jobs.job_access import require_change
 from jobs.models import Job
 from jobs.reasons import Reason
 from jobs.scheduler.snapshot import WaitingJob
@@ -13,9 +14,8 @@ from jobs.scheduler.unblock import Change
 from jobs.selectors.unblocking import ACTS, Offer, edited, offers_for
 from jobs.services.record_event import record_event
 from jobs.states import JobState
-from portal.lib.errors import Conflict, Denied, Invalid
+from portal.lib.errors import Conflict, Invalid
 from portal.lib.queue import enqueue
-from tenants import access
 from tenants.models import Request, User
 from tenants.services.record_audit import record_audit
 
@@ -28,7 +28,7 @@ def unblock_job(*, actor: User, job: Job, change: str, now: datetime) -> Job | R
     Whoever may cancel the job may do it. What is offered is worked out anew: Conflict when this no longer is, or the
     job no longer waits. Raises Invalid for a change that is nobody's to press, Denied without the permission.
     """
-    _require(actor, job)
+    require_change(actor, job)
     if change not in {one.value for one in ACTS}:
         raise Invalid("NotAChange", _("This is no change that can be made here."), facts={"change": change})
     with transaction.atomic():
@@ -41,16 +41,6 @@ def unblock_job(*, actor: User, job: Job, change: str, now: datetime) -> Job | R
                 facts={"job": job.name},
             )
         return _draft(actor, job, offer, now) if offer.change is Change.QUOTA else _change(actor, job, offer, now)
-
-
-def _require(actor: User, job: Job) -> None:
-    if job.submitter_id == actor.pk and access.can(actor, "job.ask", job):
-        return
-    try:
-        access.require(actor, "job.change", job)
-    except Denied as error:
-        error.facts["job"] = str(job.pk)
-        raise
 
 
 def _change(actor: User, job: Job, offer: Offer, now: datetime) -> Job:

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from jobs.job_access import may_change
 from jobs.models import Attempt, Job
 from jobs.selectors.job_card import card_of
 from jobs.selectors.jobs import events_of, last_attempt, releases_of
@@ -109,8 +110,7 @@ def _may(request: HttpRequest, job: Job) -> dict[str, bool]:
 def _may_cancel(request: HttpRequest, job: Job) -> bool:
     if job.is_final or job.state == "STOPPING":
         return False
-    own = job.submitter_id == request.user.pk and access.can(request.user, "job.ask", job)
-    return own or access.can(request.user, "job.change", job)
+    return may_change(request.user, job)
 
 
 def _settled(job: Job) -> bool:

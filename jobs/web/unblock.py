@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from jobs.job_access import may_change
 from jobs.models import Job
 from jobs.selectors.unblocking import offers_for
 from jobs.sentences import sentence
@@ -30,12 +31,11 @@ def unblock(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
         done = _("A draft of a request for more quota is kept.") if isinstance(made, Request) else _("Changed.")
         messages.success(request, done)
         return redirect("job_detail", key=key)
-    own = job.submitter_id == request.user.pk and access.can(request.user, "job.ask", job)
     context = {
         "job": job,
         "say": sentence(job.reason, job.facts, now),
         "offers": offers_for(job, now),
-        "may_act": own or access.can(request.user, "job.change", job),
+        "may_act": may_change(request.user, job),
         "waits": job.state == "QUEUED",
     }
     return render(request, "jobs/unblock.html", context)
